@@ -16,7 +16,7 @@ export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.venv/collections
 
 .PHONY: help
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 ## ---- the environment
 
