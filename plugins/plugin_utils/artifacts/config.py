@@ -1,0 +1,123 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""AICRConfig: the options of a run as a file (spec/surface.md 2.4); strict, each stage reads its own section."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import invalid
+from . import codec, versions
+
+
+@dataclass(frozen=True)
+class ConfigMetadata:
+    """The configuration's own name."""
+
+    name: str | None = None
+    labels: Mapping[str, object] | None = None
+    annotations: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True)
+class ConfigCriteria:
+    """Criteria as written; parsed and normalised by the same code as the option ``criteria``."""
+
+    service: str | None = None
+    accelerator: str | None = None
+    intent: str | None = None
+    os: str | None = None
+    platform: str | None = None
+    nodes: int | None = None
+
+
+@dataclass(frozen=True)
+class ConfigAccounting:
+    """The accounting mode as written; ``""`` is an error, absent is the default."""
+
+    mode: str | None = None
+
+
+@dataclass(frozen=True)
+class ConfigSlurm:
+    """Typed Slurm configuration as written."""
+
+    accounting: ConfigAccounting | None = None
+
+
+@dataclass(frozen=True)
+class RecipeConfiguration:
+    """``spec.recipe.configuration``."""
+
+    slurm: ConfigSlurm | None = None
+
+
+@dataclass(frozen=True)
+class RecipeInput:
+    """``spec.recipe.input``."""
+
+    snapshot: str | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a stage writes and in which format."""
+
+    path: str | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class RecipeSection:
+    """``spec.recipe``."""
+
+    criteria: ConfigCriteria | None = None
+    profile: str | None = None
+    configuration: RecipeConfiguration | None = None
+    input: RecipeInput | None = None
+    output: Output | None = None
+    data: str | None = None
+    criteria_strict: bool | None = None
+
+
+@dataclass(frozen=True)
+class ConfigSpec:
+    """The sections; those of later stages are carried along unread."""
+
+    recipe: RecipeSection | None = None
+    snapshot: Mapping[str, object] | None = None
+    bundle: Mapping[str, object] | None = None
+    validate: Mapping[str, object] | None = None
+    verify: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True)
+class Config:
+    """A configuration file."""
+
+    kind: str
+    api_version: str
+    spec: ConfigSpec
+    metadata: ConfigMetadata | None = None
+
+
+def config_from_document(document: object, source: str) -> Config:
+    """Decode an AICRConfig.
+
+    :raises AicrError: INVALID_REQUEST: wrong kind or version, unknown keys, wrong types, no section at all.
+    """
+    if not isinstance(document, dict):
+        raise invalid(f"{source}: is not an AICRConfig but {codec.type_name(document)}")
+    if document.get("kind") != versions.CONFIG:
+        raise invalid(f'{source}: has kind "{document.get("kind")}" where "AICRConfig" is due')
+    problem = versions.version_problem(versions.CONFIG, document.get("apiVersion"), source)
+    if problem:
+        raise problem
+    sections = ConfigSpec.__dataclass_fields__
+    spec: Any = document.get("spec") or {}
+    if isinstance(spec, dict) and not any(spec.get(name) is not None for name in sections):
+        raise invalid(f"{source}: has none of {', '.join(f'spec.{name}' for name in sections)}", "write at least one section")
+    return codec.decode(Config, document, codec.Reading(source))

@@ -1,0 +1,94 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one exception type of the engine, and how several problems become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+
+
+class Code(str, Enum):
+    """The class of a failure; a playbook may rescue on it (DESIGN, section Errors)."""
+
+    INVALID_REQUEST = "INVALID_REQUEST"
+    NOT_FOUND = "NOT_FOUND"
+    CONFLICT = "CONFLICT"
+    TIMEOUT = "TIMEOUT"
+    UNAUTHORIZED = "UNAUTHORIZED"
+    SERVICE_UNAVAILABLE = "SERVICE_UNAVAILABLE"
+    INTERNAL = "INTERNAL"
+
+
+class AicrError(Exception):
+    """A refusal or failure that names its offender and the way out.
+
+    :param code: the class of the failure.
+    :param message: one sentence that names the thing that is wrong.
+    :param hint: what the user can do about it; empty if there is nothing to add.
+    :param details: small, plain, secret-free facts for programs (names, paths, values of readings).
+    """
+
+    def __init__(self, code: Code, message: str, hint: str = "", details: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.details: dict[str, object] = dict(details or {})
+
+    def __str__(self) -> str:
+        return f"[{self.code.value}] {self.message}" + (f" ({self.hint})" if self.hint else "")
+
+    def __reduce__(self) -> tuple[type[AicrError], tuple[Code, str, str, dict[str, object]]]:
+        return type(self), (self.code, self.message, self.hint, self.details)
+
+    def to_result(self) -> dict[str, object]:
+        """The ``error`` value of a failed task: ``{code, message, hint, details}``, plain types only."""
+        return {"code": self.code.value, "message": self.message, "hint": self.hint, "details": self.details}
+
+
+def invalid(message: str, hint: str = "", **details: object) -> AicrError:
+    """An ``INVALID_REQUEST``: the input is wrong and the user can mend it."""
+    return AicrError(Code.INVALID_REQUEST, message, hint, details)
+
+
+def not_found(message: str, hint: str = "", **details: object) -> AicrError:
+    """A ``NOT_FOUND``: something that was named does not exist."""
+    return AicrError(Code.NOT_FOUND, message, hint, details)
+
+
+def conflict(message: str, hint: str = "", **details: object) -> AicrError:
+    """A ``CONFLICT``: the request is well-formed but contradicts a fact elsewhere."""
+    return AicrError(Code.CONFLICT, message, hint, details)
+
+
+def internal(message: str, hint: str = "", **details: object) -> AicrError:
+    """An ``INTERNAL``: our own fault, never the user's."""
+    return AicrError(Code.INTERNAL, message, hint, details)
+
+
+def combined(problems: Sequence[AicrError]) -> AicrError:
+    """One error for everything that a gate found, sorted by message so that every run says the same.
+
+    The code is the one that all share, otherwise ``INVALID_REQUEST``. Each problem stands in ``details.problems``.
+    """
+    unique = {problem.message: problem for problem in problems}
+    ordered = [unique[message] for message in sorted(unique)]
+    if len(ordered) == 1:
+        return ordered[0]
+    codes = {problem.code for problem in ordered}
+    hints = dict.fromkeys(problem.hint for problem in ordered if problem.hint)
+    return AicrError(
+        codes.pop() if len(codes) == 1 else Code.INVALID_REQUEST,
+        f"{len(ordered)} problems: " + "; ".join(problem.message for problem in ordered),
+        "; ".join(hints),
+        {"problems": [problem.to_result() for problem in ordered]},
+    )
+
+
+def raise_all(problems: Iterable[AicrError]) -> None:
+    """Raise :func:`combined` if there is any problem, otherwise return."""
+    found = list(problems)
+    if found:
+        raise combined(found)

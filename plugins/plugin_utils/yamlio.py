@@ -1,0 +1,235 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""YAML as the reference reads it, and as nobody can misread it.
+
+Go's yaml.v3 is the model for reading (spec/engine.md section 0): only ``true`` and ``false`` are booleans, an untagged
+date is text, ``0755`` is octal, a duplicate key is an error. The writer sorts keys and quotes every text that YAML 1.1
+or YAML 1.2 would take for something else. Nothing else in the project calls ``yaml``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .errors import AicrError, invalid, not_found
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_EXPANDED_NODES = 250_000
+MAX_DEPTH = 200
+
+_NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE = (
+    f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "merge")
+)
+_INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]*|[1-9][0-9_]*)$")
+_NUMBER = re.compile(
+    r"[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*\.[0-9_]*)(?:[eE][-+]?[0-9]+)?$"
+    r"|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$|[-+]?\.(?:inf|Inf|INF)$|\.(?:nan|NaN|NAN)$"
+)
+
+
+class _Loader(yaml.CSafeLoader):
+    """The C parser with the scalar rules of this module instead of PyYAML's."""
+
+    yaml_implicit_resolvers: dict[Any, Any] = {}
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _value in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
+                if key.value in seen:
+                    raise yaml.MarkedYAMLError(problem=f'duplicate key "{key.value}"', problem_mark=key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _integer(loader: Any, node: Any) -> int:
+    text = node.value.replace("_", "")
+    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
+    if digits.isdigit():
+        return sign * int(digits, 8 if len(digits) > 1 and digits[0] == "0" else 10)
+    return sign * int(digits, 0)
+
+
+def _float(loader: Any, node: Any) -> float:
+    return float(node.value.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf")
+                 .replace(".nan", "nan").replace(".NaN", "nan").replace(".NAN", "nan"))
+
+
+_Loader.add_implicit_resolver(_NULL, re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+_Loader.add_implicit_resolver(_BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+_Loader.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
+_Loader.add_implicit_resolver(_FLOAT, _NUMBER, list("-+.0123456789"))
+_Loader.add_implicit_resolver(_MERGE, re.compile("<<$"), ["<"])
+_Loader.add_constructor(_BOOL, lambda loader, node: node.value.lower() == "true")
+_Loader.add_constructor(_INT, _integer)
+_Loader.add_constructor(_FLOAT, _float)
+
+
+class _Dumper(yaml.CSafeDumper):
+    """The C emitter; resolves by YAML 1.1 (PyYAML's own) and 1.2, so that it quotes what either would misread."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: Any, value: str) -> Any:
+    return dumper.represent_scalar(_TEXT, value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_implicit_resolver(_BOOL, re.compile("[yYnN]$"), list("yYnN"))
+_Dumper.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
+_Dumper.add_implicit_resolver(_FLOAT, _NUMBER, list("-+.0123456789"))
+
+
+def load(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Any:
+    """The one document in a YAML or JSON text, as plain ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool``, ``None``.
+
+    :param text: the document; bytes are UTF-8.
+    :param source: what to call it in an error (a path, an option's name).
+    :param max_bytes: refuse a longer text.
+    :raises AicrError: INVALID_REQUEST with source, line and column: syntax, encoding, duplicate key, more than one
+        document, size, nesting or alias bound.
+    """
+    documents = list(load_all(text, source, max_bytes))
+    if len(documents) > 1:
+        raise invalid(f"{source}: holds {len(documents)} documents where one is due", "keep one document per file")
+    return documents[0] if documents else None
+
+
+def load_all(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Iterator[Any]:
+    """All documents of a text; see :func:`load`."""
+    if len(text) > max_bytes:
+        raise invalid(f"{source}: {len(text)} bytes are more than the {max_bytes} that are read")
+    try:
+        content = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+    except UnicodeDecodeError as error:
+        raise invalid(f"{source}: is not UTF-8 text (byte {error.start})") from error
+    if content.lstrip()[:1] in ("{", "["):
+        try:
+            yield json.loads(content, object_pairs_hook=_unique_pairs)
+            return
+        except _DuplicateKey as error:
+            raise invalid(f'{source}: duplicate key "{error}"') from error
+        except (ValueError, RecursionError):
+            pass  # flow-style YAML begins in the same way
+    try:
+        _refuse_depth(content, source)
+        for document in yaml.load_all(content, _Loader):
+            if "&" in content:
+                _refuse_expansion(document, source)
+            yield document
+    except yaml.MarkedYAMLError as error:
+        raise _syntax_error(error, source) from error
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise invalid(f"{source}: is not valid YAML: {' '.join(str(error).split())}") from error
+
+
+def load_file(path: Path, max_bytes: int = MAX_BYTES) -> Any:
+    """The one document in a file; see :func:`load`. NOT_FOUND if there is no such file."""
+    return load(read_bytes(path, max_bytes), str(path), max_bytes)
+
+
+def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """The content of a regular file within a size bound.
+
+    :raises AicrError: NOT_FOUND if it does not exist, INVALID_REQUEST if it cannot be read or is too large.
+    """
+    try:
+        if path.is_dir():
+            raise invalid(f"{path}: is a directory, a file is due")
+        with path.open("rb") as stream:
+            content = stream.read(max_bytes + 1)
+    except FileNotFoundError as error:
+        raise not_found(f"{path}: no such file") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise invalid(f"{path}: cannot be read: {reason}") from error
+    if len(content) > max_bytes:
+        raise invalid(f"{path}: is larger than the {max_bytes} bytes that are read")
+    return content
+
+
+def dump(document: Any) -> str:
+    """A document as YAML: sorted keys, no anchors, no folding, long text as block, ending in one line feed."""
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=1_000_000,
+                          default_flow_style=False)
+    return text.removesuffix("...\n")
+
+
+def line_of(text: str | bytes, path: Sequence[str | int]) -> int | None:
+    """The line (from 1) at which a path of keys and positions stands, or of its nearest existing ancestor."""
+    try:
+        node = yaml.compose(text, _Loader)
+    except yaml.YAMLError:
+        return None
+    line: int | None = None if node is None else node.start_mark.line + 1
+    for step in path:
+        if isinstance(node, yaml.MappingNode):
+            found = [(key, value) for key, value in node.value if key.value == str(step)]
+            if not found:
+                break
+            key, node = found[-1]
+            line = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+class _DuplicateKey(ValueError):
+    pass
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        keys = [key for key, _value in pairs]
+        raise _DuplicateKey(next(key for key in keys if keys.count(key) > 1))
+    return mapping
+
+
+def _syntax_error(error: yaml.MarkedYAMLError, source: str) -> AicrError:
+    mark = error.problem_mark or error.context_mark
+    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return invalid(f"{source}: {place}{error.problem or error.context or 'not valid YAML'}")
+
+
+def _refuse_depth(content: str, source: str) -> None:
+    """The C composer recurses on the machine's stack, and libyaml bounds the depth of flow collections only."""
+    lines = content.splitlines()
+    compact = max((line.count("- ") for line in lines), default=0)
+    indented = max((len(line) - len(line.lstrip(" ")) for line in lines), default=0)
+    if max(compact, indented) <= MAX_DEPTH:
+        return
+    depth = 0
+    for event in yaml.parse(content, _Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise invalid(f"{source}: is nested deeper than {MAX_DEPTH} levels")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _refuse_expansion(document: Any, source: str) -> None:
+    """A handful of aliases can stand for billions of nodes once it is written out again."""
+    count, rest = 0, [document]
+    while rest:
+        count += 1
+        if count > MAX_EXPANDED_NODES:
+            raise invalid(f"{source}: its aliases expand to more than {MAX_EXPANDED_NODES} nodes")
+        node = rest.pop()
+        if isinstance(node, dict):
+            rest.extend(node.values())
+        elif isinstance(node, list):
+            rest.extend(node)
