@@ -4,7 +4,7 @@
 """Files and directories that appear whole or not at all.
 
 A sibling is built, the old one is moved aside, the sibling is renamed, the old one is removed. A run that is killed in
-between leaves an orphan beside the target, which the next run puts back or clears away (DESIGN, *Written whole*).
+between leaves an orphan beside the target, which the next run puts back or clears away (docs/architecture.md, *Written whole*).
 """
 
 from __future__ import annotations
@@ -113,5 +113,7 @@ def _write_synced(path: Path, content: bytes, mode: int) -> None:
 
 def _cannot_write(path: Path, error: OSError) -> AicrError:
     return AicrError(
-        Code.INVALID_REQUEST, f"{path}: cannot be written: {error.strerror}", "check that its folder exists and may be written"
+        Code.INVALID_REQUEST,
+        f"{path}: cannot be written: {error.strerror}",
+        "check that its folder exists and may be written",
     )

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
+from enum import StrEnum
 
 
-class Code(str, Enum):
-    """The class of a failure; a playbook may rescue on it (DESIGN, section Errors)."""
+class Code(StrEnum):
+    """The class of a failure; a playbook may rescue on it (docs/architecture.md, Errors)."""
 
     INVALID_REQUEST = "INVALID_REQUEST"
     NOT_FOUND = "NOT_FOUND"

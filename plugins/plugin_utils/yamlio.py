@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -37,7 +37,7 @@ _NUMBER = re.compile(
 class _Loader(yaml.CSafeLoader):
     """The C parser with the scalar rules of this module instead of PyYAML's."""
 
-    yaml_implicit_resolvers: dict[Any, Any] = {}
+    yaml_implicit_resolvers: ClassVar[dict[Any, Any]] = {}
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -49,7 +49,7 @@ class _Loader(yaml.CSafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _integer(loader: Any, node: Any) -> int:
+def _integer(_loader: Any, node: Any) -> int:
     text = node.value.replace("_", "")
     sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
     if digits.isdigit():
@@ -57,9 +57,16 @@ def _integer(loader: Any, node: Any) -> int:
     return sign * int(digits, 0)
 
 
-def _float(loader: Any, node: Any) -> float:
-    return float(node.value.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf")
-                 .replace(".nan", "nan").replace(".NaN", "nan").replace(".NAN", "nan"))
+def _float(_loader: Any, node: Any) -> float:
+    return float(
+        node.value.replace("_", "")
+        .replace(".inf", "inf")
+        .replace(".Inf", "inf")
+        .replace(".INF", "inf")
+        .replace(".nan", "nan")
+        .replace(".NaN", "nan")
+        .replace(".NAN", "nan")
+    )
 
 
 _Loader.add_implicit_resolver(_NULL, re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
@@ -67,7 +74,7 @@ _Loader.add_implicit_resolver(_BOOL, re.compile(r"(?:true|True|TRUE|false|False|
 _Loader.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
 _Loader.add_implicit_resolver(_FLOAT, _NUMBER, list("-+.0123456789"))
 _Loader.add_implicit_resolver(_MERGE, re.compile("<<$"), ["<"])
-_Loader.add_constructor(_BOOL, lambda loader, node: node.value.lower() == "true")
+_Loader.add_constructor(_BOOL, lambda _loader, node: node.value.lower() == "true")
 _Loader.add_constructor(_INT, _integer)
 _Loader.add_constructor(_FLOAT, _float)
 
@@ -75,7 +82,7 @@ _Loader.add_constructor(_FLOAT, _float)
 class _Dumper(yaml.CSafeDumper):
     """The C emitter; resolves by YAML 1.1 (PyYAML's own) and 1.2, so that it quotes what either would misread."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, _data: Any) -> bool:
         return True
 
 
@@ -90,7 +97,7 @@ _Dumper.add_implicit_resolver(_FLOAT, _NUMBER, list("-+.0123456789"))
 
 
 def load(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Any:
-    """The one document in a YAML or JSON text, as plain ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool``, ``None``.
+    """The one document in a YAML or JSON text, in plain builtins.
 
     :param text: the document; bytes are UTF-8.
     :param source: what to call it in an error (a path, an option's name).
@@ -159,8 +166,9 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
 
 def dump(document: Any) -> str:
     """A document as YAML: sorted keys, no anchors, no folding, long text as block, ending in one line feed."""
-    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=1_000_000,
-                          default_flow_style=False)
+    text: str = yaml.dump(
+        document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=1_000_000, default_flow_style=False
+    )
     return text.removesuffix("...\n")
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
+
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts import codec
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import AccountingMode
@@ -84,7 +85,10 @@ def test_absent_null_and_empty_are_what_they_are() -> None:
         ({"wheels": [{"name": 1.3}]}, "cart.yaml: wheels[0].name: must be text, not a number (1.3)"),
         ({"wheels": [{"name": True}]}, "cart.yaml: wheels[0].name: must be text, not a boolean (True)"),
         ({"wheels": [{"name": "a", "maxLoad": "3"}]}, "cart.yaml: wheels[0].maxLoad: must be a whole number, not text"),
-        ({"wheels": [{"name": "a", "maxLoad": True}]}, "cart.yaml: wheels[0].maxLoad: must be a whole number, not a boolean"),
+        (
+            {"wheels": [{"name": "a", "maxLoad": True}]},
+            "cart.yaml: wheels[0].maxLoad: must be a whole number, not a boolean",
+        ),
         ({"wheels": [], "painted": "false"}, "cart.yaml: painted: must be true or false, not text"),
         ({"wheels": [], "mode": "Disabled"}, 'cart.yaml: mode: "Disabled" is not one of disabled, customer-managed'),
         ({"wheels": [], "tagz": []}, 'cart.yaml: tagz: unknown key "tagz"'),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts import config, digest, recipe, snapshot, versions
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
@@ -31,8 +32,12 @@ RECIPE: dict[str, Any] = {
     "deploymentOrder": ["nfd"],
 }
 CONFIG: dict[str, Any] = {
-    "kind": "AICRConfig", "apiVersion": "aicr.run/v1alpha2", "metadata": {"name": "t"},
-    "spec": {"recipe": {"criteria": {"service": "eks"}, "configuration": {"slurm": {"accounting": {"mode": "disabled"}}}}},
+    "kind": "AICRConfig",
+    "apiVersion": "aicr.run/v1alpha2",
+    "metadata": {"name": "t"},
+    "spec": {
+        "recipe": {"criteria": {"service": "eks"}, "configuration": {"slurm": {"accounting": {"mode": "disabled"}}}}
+    },
 }
 
 
@@ -51,9 +56,13 @@ def test_a_snapshot_is_read_on_both_tracks_and_without_a_version(version: str | 
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        (None, "null"), ({"foo": "bar"}, "no measurements"), (changed(SNAPSHOT, measurements=[]), "no measurements"),
-        (changed(SNAPSHOT, kind="RecipeResult"), '"RecipeResult"'), (CONFIG, '"AICRConfig"'),
-        (changed(SNAPSHOT, apiVersion="aicr.run/v9"), '"aicr.run/v9"'), ("text", "text"),
+        (None, "null"),
+        ({"foo": "bar"}, "no measurements"),
+        (changed(SNAPSHOT, measurements=[]), "no measurements"),
+        (changed(SNAPSHOT, kind="RecipeResult"), '"RecipeResult"'),
+        (CONFIG, '"AICRConfig"'),
+        (changed(SNAPSHOT, apiVersion="aicr.run/v9"), '"aicr.run/v9"'),
+        ("text", "text"),
     ],
 )
 def test_what_is_no_snapshot_is_refused(document: object, words: str) -> None:
@@ -62,8 +71,8 @@ def test_what_is_no_snapshot_is_refused(document: object, words: str) -> None:
 
 
 def test_a_recipe_of_the_strict_track_knows_all_its_keys() -> None:
+    wrong = {"slurm": {"acounting": {"mode": "disabled"}, "accounting": {"mode": "disabled"}}}
     with pytest.raises(AicrError, match='unknown key "acounting"'):
-        wrong = {"slurm": {"acounting": {"mode": "disabled"}, "accounting": {"mode": "disabled"}}}
         recipe.recipe_from_document(changed(RECIPE, configuration=wrong), "r.yaml")
 
 
@@ -77,16 +86,18 @@ def test_a_plain_recipe_keeps_what_it_does_not_know() -> None:
 
 @pytest.mark.parametrize("mode", ["Disabled", " disabled", "", "managed", None])
 def test_only_the_canonical_mode_is_valid_in_an_artifact(mode: str | None) -> None:
+    document = changed(RECIPE, configuration={"slurm": {"accounting": {"mode": mode}}})
     with pytest.raises(AicrError, match="mode"):
-        document = changed(RECIPE, configuration={"slurm": {"accounting": {"mode": mode}}})
         recipe.recipe_from_document(document, "r.yaml")
 
 
 def test_the_configuration_is_strict_and_needs_a_section() -> None:
     assert config.config_from_document(CONFIG, "c.yaml").spec.recipe is not None
     for wrong, words in [
-        ({"recipe": {"criterias": {}}}, 'unknown key "criterias"'), ({}, "spec.recipe, spec.snapshot"),
-        ({"recipes": {}}, "none of"), ({"recipe": {"criteria": {"nodes": "4"}}}, "whole number"),
+        ({"recipe": {"criterias": {}}}, 'unknown key "criterias"'),
+        ({}, "spec.recipe, spec.snapshot"),
+        ({"recipes": {}}, "none of"),
+        ({"recipe": {"criteria": {"nodes": "4"}}}, "whole number"),
     ]:
         with pytest.raises(AicrError, match=words):
             config.config_from_document(changed(CONFIG, spec=wrong), "c.yaml")
@@ -113,8 +124,11 @@ def test_every_recorded_recipe_and_snapshot_comes_back_as_it_was(shared: Path, t
     for archive in ("given", "inputs"):
         with tarfile.open(shared / "golden" / f"{archive}.tar.xz") as content:
             content.extractall(tmp_path, filter="data")
-    recipes = [*(tmp_path / "given/recipes/out").iterdir(), *(tmp_path / "given/snapshots/out").iterdir(),
-               *(tmp_path / "inputs/recipes").iterdir()]
+    recipes = [
+        *(tmp_path / "given/recipes/out").iterdir(),
+        *(tmp_path / "given/snapshots/out").iterdir(),
+        *(tmp_path / "inputs/recipes").iterdir(),
+    ]
     for path in recipes:
         if path.suffix in (".yaml", ".json"):
             document = yamlio.load_file(path)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from ansible_collections.aicr.runtime.plugins.plugin_utils import atomic
 from ansible_collections.aicr.runtime.plugins.plugin_utils.atomic import FileContent
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code

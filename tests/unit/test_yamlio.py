@@ -11,23 +11,54 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
-from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
 
 
 @pytest.mark.parametrize(
     ("scalar", "value"),
     [
-        ("true", True), ("True", True), ("FALSE", False),
-        ("yes", "yes"), ("no", "no"), ("on", "on"), ("off", "off"), ("y", "y"), ("N", "N"), ("tRue", "tRue"),
-        ("~", None), ("null", None), ("NULL", None), ("", None),
-        ("12", 12), ("-7", -7), ("+5", 5), ("1_000", 1000), ("0", 0), ("0x1f", 31), ("0b11", 3), ("0o17", 15), ("0755", 493),
-        ("-0b11", -3), ("089", "089"), ("1.2.3", "1.2.3"), ("1.30", 1.3), (".5", 0.5), ("1e3", 1000.0), ("-1.5e-3", -0.0015),
-        (".inf", math.inf), ("-.inf", -math.inf),
-        ("2026-01-01", "2026-01-01"), ("12:30:45", "12:30:45"), ("v1.33.5-eks-3025e55", "v1.33.5-eks-3025e55"),
-        ("=", "="), ("0x", "0x"), ("1__", 1),
+        ("true", True),
+        ("True", True),
+        ("FALSE", False),
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("off", "off"),
+        ("y", "y"),
+        ("N", "N"),
+        ("tRue", "tRue"),
+        ("~", None),
+        ("null", None),
+        ("NULL", None),
+        ("", None),
+        ("12", 12),
+        ("-7", -7),
+        ("+5", 5),
+        ("1_000", 1000),
+        ("0", 0),
+        ("0x1f", 31),
+        ("0b11", 3),
+        ("0o17", 15),
+        ("0755", 493),
+        ("-0b11", -3),
+        ("089", "089"),
+        ("1.2.3", "1.2.3"),
+        ("1.30", 1.3),
+        (".5", 0.5),
+        ("1e3", 1000.0),
+        ("-1.5e-3", -0.0015),
+        (".inf", math.inf),
+        ("-.inf", -math.inf),
+        ("2026-01-01", "2026-01-01"),
+        ("12:30:45", "12:30:45"),
+        ("v1.33.5-eks-3025e55", "v1.33.5-eks-3025e55"),
+        ("=", "="),
+        ("0x", "0x"),
+        ("1__", 1),
     ],
 )
 def test_a_plain_scalar_is_read_as_go_reads_it(scalar: str, value: object) -> None:
@@ -95,12 +126,20 @@ def test_files_are_told_apart_by_what_is_wrong_with_them(tmp_path: Path) -> None
 
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False),
-    st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from(" :-#'\"\n0123456789eExob_.+yYnN~")),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.text(
+        alphabet=st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from(" :-#'\"\n0123456789eExob_.+yYnN~")
+    ),
 )
 DOCUMENTS = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcnyo019.- ", min_size=1, max_size=6), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text("abcnyo019.- ", min_size=1, max_size=6), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 

@@ -93,15 +93,24 @@ def encode(value: object) -> Any:
         return value.value
     if isinstance(value, tuple):
         return [encode(item) for item in value]
-    if isinstance(value, Mapping) and any(isinstance(item, tuple) or dataclasses.is_dataclass(item) for item in value.values()):
+    if isinstance(value, Mapping) and any(
+        isinstance(item, tuple) or dataclasses.is_dataclass(item) for item in value.values()
+    ):
         return {name: encode(item) for name, item in value.items()}
     return value
 
 
 def type_name(value: object) -> str:
     """A value's type in the words of a YAML author."""
-    names: dict[type, str] = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list",
-                              dict: "a mapping", type(None): "null"}
+    names: dict[type, str] = {
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "text",
+        list: "a list",
+        dict: "a mapping",
+        type(None): "null",
+    }
     return names.get(type(value), type(value).__name__)
 
 
@@ -123,7 +132,7 @@ def _key_of(field: dataclasses.Field[Any]) -> str:
 def _converter(annotation: Any) -> Converter:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in (object, Any):
-        return lambda value, reading, path: value
+        return lambda value, _reading, _path: value
     if origin in (typing.Union, types.UnionType):
         return _union(arguments)
     if origin is tuple:
@@ -203,7 +212,9 @@ def _dataclass(cls: type) -> Converter:
     hints = typing.get_type_hints(cls)
     fields = dataclasses.fields(cls)
     names = dict(_names(cls))
-    converters = {names[field.name]: (field.name, _converter(hints[field.name])) for field in fields if field.name in names}
+    converters = {
+        names[field.name]: (field.name, _converter(hints[field.name])) for field in fields if field.name in names
+    }
     required = {names[field.name] for field in fields if field.name in names and _is_required(field)}
     keeps_extra = any(field.name == "extra" for field in fields)
 

@@ -119,5 +119,7 @@ def config_from_document(document: object, source: str) -> Config:
     sections = ConfigSpec.__dataclass_fields__
     spec: Any = document.get("spec") or {}
     if isinstance(spec, dict) and not any(spec.get(name) is not None for name in sections):
-        raise invalid(f"{source}: has none of {', '.join(f'spec.{name}' for name in sections)}", "write at least one section")
+        raise invalid(
+            f"{source}: has none of {', '.join(f'spec.{name}' for name in sections)}", "write at least one section"
+        )
     return codec.decode(Config, document, codec.Reading(source))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from ..errors import invalid
@@ -19,7 +19,7 @@ AXES = ("service", "accelerator", "intent", "os", "platform")
 ANY = "any"
 
 
-class AccountingMode(str, Enum):
+class AccountingMode(StrEnum):
     """Who owns the database of Slurm accounting (ADR-016 section 1)."""
 
     DISABLED = "disabled"
@@ -27,7 +27,7 @@ class AccountingMode(str, Enum):
     AICR_PROVIDED = "aicr-provided"
 
 
-class MariaDBState(str, Enum):
+class MariaDBState(StrEnum):
     """Evidence of a MariaDB operator that is already there (spec/engine.md 5.7)."""
 
     ABSENT = "absent"
@@ -158,7 +158,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class ExcludedOverlay:
-    """An overlay that a snapshot's readings ruled out; ``reason`` is ``constraint-failed`` or ``mixin-constraint-failed``."""
+    """An overlay that a snapshot ruled out; ``reason`` is ``constraint-failed`` or ``mixin-constraint-failed``."""
 
     name: str
     reason: str

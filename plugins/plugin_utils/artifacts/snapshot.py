@@ -106,7 +106,9 @@ def snapshot_to_document(snapshot: Snapshot) -> dict[str, Any]:
     return document
 
 
-def new_snapshot(measurements: Iterable[Measurement], header: SnapshotHeader, incomplete: Iterable[str] = ()) -> Snapshot:
+def new_snapshot(
+    measurements: Iterable[Measurement], header: SnapshotHeader, incomplete: Iterable[str] = ()
+) -> Snapshot:
     """A snapshot of this release's written version, measurements sorted by type so that its bytes are stable."""
     return Snapshot(
         measurements=tuple(sorted(measurements, key=lambda measurement: measurement.type)),

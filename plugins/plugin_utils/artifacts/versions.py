@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every ``apiVersion`` and ``kind`` that is read or written; no other file names one (DESIGN, *Versions of artifacts*)."""
+"""Every ``apiVersion`` and ``kind`` that is read or written; no other file names one (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ GROUP = "aicr.run"
 ALPHA2, ALPHA3 = f"{GROUP}/v1alpha2", f"{GROUP}/v1alpha3"
 V1, BETA1, BETA2 = f"{GROUP}/v1", f"{GROUP}/v1beta1", f"{GROUP}/v1beta2"
 
-SNAPSHOT, RECIPE, OVERLAY, MIXIN, REGISTRY = "Snapshot", "RecipeResult", "RecipeMetadata", "RecipeMixin", "ComponentRegistry"
+SNAPSHOT, RECIPE, OVERLAY, MIXIN, REGISTRY = (
+    "Snapshot",
+    "RecipeResult",
+    "RecipeMetadata",
+    "RecipeMixin",
+    "ComponentRegistry",
+)
 CONFIG, CRITERIA, BUNDLE_INFO = "AICRConfig", "RecipeCriteria", "BundleInfo"
 
 WRITTEN_SNAPSHOT = WRITTEN_PLAIN_RECIPE = ALPHA2
