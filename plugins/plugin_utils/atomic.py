@@ -4,7 +4,8 @@
 """Files and directories that appear whole or not at all.
 
 A sibling is built, the old one is moved aside, the sibling is renamed, the old one is removed. A run that is killed in
-between leaves an orphan beside the target, which the next run puts back or clears away (docs/architecture.md, *Written whole*).
+between leaves an orphan beside the target, which the next run puts back or clears away (docs/architecture.md, *Written
+whole*).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _VOLATILE: dict[str, Sequence[Sequence[str]]] = {
 def digest(document: dict[str, Any]) -> str:
     """``sha256:`` and the hex of canonical JSON: sorted keys, UTF-8, no blanks, no volatile header field.
 
-    The value is this project's own; the reference hashes YAML text and gets another one (docs/architecture.md, *Versions of artifacts*).
+    The value is this project's own: the reference hashes YAML text and gets another one.
     """
     essence = without_header(document)
     text = json.dumps(essence, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

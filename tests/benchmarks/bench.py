@@ -1,0 +1,190 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Speed as ratios within one run (docs/performance.md); fails if a budget of docs/architecture.md is exceeded.
+
+    python tests/benchmarks/bench.py [--runs 9] [--clusters 100] [--tasks 30]
+
+The yardstick Y is one libyaml parse and dump of the EKS Slurm recipe by plain PyYAML. What a task takes is measured as
+whole plays in turn, one with the task and one with an action plugin that does nothing, and divided by their number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import yaml
+from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import (
+    AccountingMode,
+    Criteria,
+    recipe_to_document,
+)
+from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import embedded
+from ansible_collections.aicr.runtime.plugins.plugin_utils.resolution import resolve
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parents[1]
+EKS_SLURM = {"service": "eks", "accelerator": "h100", "os": "ubuntu", "intent": "training", "platform": "slurm"}
+SCHEDULING = {
+    "system_node_selector": {"nodeGroup": "system"},
+    "accelerated_node_selector": {"nodeGroup": "gpu-worker"},
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured ratio and the most that it may be."""
+
+    name: str
+    value: float
+    budget: float
+    unit: str
+
+    @property
+    def kept(self) -> bool:
+        return self.value <= self.budget
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def yardstick(runs: int) -> float:
+    """Y in seconds."""
+    document = recipe_to_document(resolve(embedded(), Criteria(**EKS_SLURM)).recipe)
+    text = yaml.dump(document, Dumper=yaml.CSafeDumper)
+
+    def parse_and_dump() -> None:
+        yaml.dump(yaml.load(text, Loader=yaml.CSafeLoader), Dumper=yaml.CSafeDumper)
+
+    return median(seconds(parse_and_dump) for _ in range(runs))
+
+
+def warm_resolve(runs: int) -> float:
+    """Seconds of one resolution with a catalog that is loaded and an input that is new."""
+    catalog = embedded()
+    resolve(catalog, Criteria(**EKS_SLURM))
+    numbers = itertools.count(1)
+    samples = []
+    for _ in range(runs):
+        for mode in AccountingMode:
+            criteria = Criteria(**EKS_SLURM, nodes=next(numbers))
+            samples.append(seconds(lambda c=criteria, m=mode: resolve(catalog, c, accounting_mode=m)))  # type: ignore[misc]
+    return median(samples)
+
+
+def play(name: str, hosts: str, tasks: list[dict[str, Any]], room: Path) -> Path:
+    path = room / f"{name}.yml"
+    path.write_text(json.dumps([{"hosts": hosts, "gather_facts": False, "tasks": tasks}]))
+    return path
+
+
+def run_play(path: Path, inventory: Path) -> None:
+    environment = {
+        **os.environ,
+        "ANSIBLE_ACTION_PLUGINS": str(HERE / "action_plugins"),
+        "ANSIBLE_LIBRARY": str(HERE / "library"),
+        "ANSIBLE_LOCALHOST_WARNING": "False",
+        "ANSIBLE_FORKS": "5",
+    }
+    command = ["ansible-playbook", "-i", str(inventory), str(path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+
+
+def in_turn(works: dict[str, Callable[[], object]], runs: int) -> dict[str, float]:
+    """The median seconds of each work, all measured in turn so that a slow moment hits all alike."""
+    samples: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(runs + 1):
+        for name, work in works.items():
+            took = seconds(work)
+            if turn:  # the first turn warms caches and byte code
+                samples[name].append(took)
+    return {name: median(taken) for name, taken in samples.items()}
+
+
+def task_arguments(room: Path, suffix: str) -> dict[str, dict[str, Any]]:
+    snapshot = str(CHECKOUT / "examples/snapshots/eks-h100-training.yaml")
+    recipe = str(room / "given-recipe.yaml")
+    return {
+        "recipe": {
+            "criteria": EKS_SLURM,
+            "slurm_accounting_mode": "aicr-provided",
+            "dest": f"{room}/recipe-{suffix}.yaml",
+        },
+        "validate": {"recipe": recipe, "snapshot": snapshot, "dest": f"{room}/report-{suffix}.json"},
+        "bundle": {"recipe": recipe, "scheduling": SCHEDULING, "dest": f"{room}/bundle-{suffix}"},
+    }
+
+
+def single_tasks(y: float, tasks: int, runs: int, room: Path) -> list[Figure]:
+    inventory = room / "one.json"
+    inventory.write_text(json.dumps({"all": {"hosts": {"cluster": {"ansible_connection": "local"}}}}))
+    given = {"aicr.runtime.recipe": {**task_arguments(room, "x")["recipe"], "dest": f"{room}/given-recipe.yaml"}}
+    run_play(play("given", "all", [given], room), inventory)
+    arguments = task_arguments(room, "{{ item }}")
+    plays = {"empty": play("empty", "all", [{"empty": {}, "loop": list(range(tasks))}], room)}
+    for name, options in arguments.items():
+        task = {f"aicr.runtime.{name}": options, "loop": list(range(tasks))}
+        plays[name] = play(name, "all", [task], room)
+    took = in_turn({name: (lambda p=path: run_play(p, inventory)) for name, path in plays.items()}, runs)  # type: ignore[misc]
+    budgets = {"recipe": 1.5, "validate": 2.5, "bundle": 4.0}
+    return [
+        Figure(f"{name}, one task above an empty one", (took[name] - took["empty"]) / tasks / y, budget, "Y")
+        for name, budget in budgets.items()
+    ]
+
+
+def many_clusters(clusters: int, runs: int, room: Path) -> Figure:
+    inventory = room / "many.json"
+    hosts = {f"cluster-{number:03}": {"ansible_connection": "local"} for number in range(clusters)}
+    inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
+    arguments = task_arguments(room, "{{ inventory_hostname }}")
+    three = play("three", "all", [{f"aicr.runtime.{name}": options} for name, options in arguments.items()], room)
+    nothing = play("nothing", "all", [{"empty": {}}] * 3, room)
+    took = in_turn({"three": lambda: run_play(three, inventory), "nothing": lambda: run_play(nothing, inventory)}, runs)
+    ratio = took["three"] / took["nothing"]
+    return Figure(f"{clusters} clusters through recipe, validate, bundle", ratio, 4.0, "times three empty actions")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--tasks", type=int, default=30)
+    parser.add_argument("--clusters", type=int, default=100)
+    options = parser.parse_args()
+    y = yardstick(options.runs)
+    figures = [Figure("warm resolve", warm_resolve(options.runs) * 1e3, 1.0, "ms")]
+    with tempfile.TemporaryDirectory() as name:
+        room = Path(name)
+        figures += single_tasks(y, options.tasks, options.runs, room)
+        figures.append(many_clusters(options.clusters, options.runs, room))
+    machine = f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}"
+    print(f"{machine}; Y = {y * 1e3:.1f} ms; medians of {options.runs}")
+    for figure in figures:
+        verdict = "kept" if figure.kept else "EXCEEDED"
+        print(f"{figure.name}: {figure.value:.2f} {figure.unit} (budget {figure.budget:g}, {verdict})")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"peak memory of the largest process: {peak:.0f} MB")
+    return 0 if all(figure.kept for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
