@@ -5,11 +5,10 @@
 # Each makes .venv first if it is missing or older than its lock, and needs nothing but a Python 3.12 or newer.
 
 SHELL := /bin/sh
-BIN := .venv/bin
 SETUP := .venv/.made-with
 
-# Tools started by path find their siblings, and Ansible finds this checkout before any installed aicr.runtime.
-export PATH := $(CURDIR)/$(BIN):$(PATH)
+# What is started here starts its siblings by name, and Ansible finds this checkout before any installed aicr.runtime.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.venv/collections
 
 .DEFAULT_GOAL := help
@@ -34,6 +33,101 @@ $(SETUP): requirements/dev.lock requirements/uv.lock tools/setup
 	@python=$$(tools/find-python $(PYTHON)) && \
 	tools/setup "$$python" .venv requirements/dev.lock && \
 	echo "$${PYTHON:-$$python}" > $@
+
+## ---- the two commands
+
+.PHONY: demo
+demo: $(SETUP) ## take the sample clusters and this machine from snapshot to bundle, into artifacts/
+	ansible-playbook aicr.runtime.site -i examples/inventory
+
+TEST := lint unit unit-3.11 integration conformance sanity
+
+.PHONY: test
+test: $(TEST) ## lint and every test that needs no cluster
+
+.PHONY: parts-of-test
+parts-of-test:
+	@echo $(TEST)
+
+## ---- the parts of `make test`
+
+PYTEST := python -m pytest -n auto
+
+.PHONY: lint
+lint: $(SETUP) docs-lint ## style, types, floors, licences, changelog, documentation of plugins
+	ruff check .
+	mypy
+	lint-imports --no-logo
+	yamllint --strict .
+	ansible-lint --quiet
+	reuse lint --lines
+	antsibull-changelog lint
+
+.PHONY: docs-lint
+docs-lint: $(SETUP) ## the documentation of plugins and roles
+	antsibull-docs lint-collection-docs --plugin-docs .
+
+.PHONY: unit
+unit: $(SETUP) ## tests of the engine alone
+	$(PYTEST) tests/unit
+
+# The oldest controller that meta/runtime.yml promises.
+PYENV_ROOT ?= $(HOME)/.pyenv
+FIND_3.11 = PATH="$$PATH:$$(echo $(PYENV_ROOT)/versions/3.11.*/bin)" \
+    .cache/uv/bin/uv python find --no-project --no-python-downloads --system 3.11 2>/dev/null
+
+.PHONY: unit-3.11
+unit-3.11: $(SETUP) ## the same on Python 3.11 with ansible-core 2.18, the oldest that we promise
+	@if python=$$($(FIND_3.11)); then \
+	    $(MAKE) --no-print-directory .venv-3.11/.made-with PYTHON_3.11="$$python" && \
+	    .venv-3.11/bin/$(PYTEST) tests/unit; \
+	else \
+	    echo "NOT RUN: the unit tests on Python 3.11, because there is no Python 3.11 here" >&2; \
+	    test -z "$$CI"; \
+	fi
+
+.venv-3.11/.made-with: requirements/py311.lock requirements/uv.lock tools/setup
+	@tools/setup "$(PYTHON_3.11)" .venv-3.11 requirements/py311.lock
+	@echo "$(PYTHON_3.11)" > $@
+
+.PHONY: integration
+integration: $(SETUP) ## plugins and playbooks as a user runs them
+	$(PYTEST) tests/integration
+
+.PHONY: sanity
+sanity: $(SETUP) ## ansible-test sanity over the working tree
+	python tools/sanity.py
+
+# Recorded answers of the reference implementation, where a developer has them.
+SHARED := $(or $(AICR_SHARED),../shared)
+CONFORMANCE := --kinds recipes,query,snapshots,validate --without profile,external,config,mirror,list,cli,later
+
+.PHONY: conformance
+conformance: $(SETUP) ## our answers against the recorded ones
+	@if [ -d "$(SHARED)/golden" ]; then \
+	    python "$(SHARED)/tools/conform.py" --golden "$(SHARED)/golden" --catalog "$(SHARED)/catalog/aicr-2026-08-19" \
+	        --answer "python tests/conformance/answer.py" --deviations tests/conformance/deviations.yml $(CONFORMANCE); \
+	else \
+	    echo "NOT RUN: conformance, because there are no recordings at $(SHARED)" >&2; \
+	fi
+
+## ---- more
+
+.PHONY: bench
+bench: $(SETUP) ## speed and memory, as ratios within one run
+	python -m pytest tests/benchmarks
+
+.PHONY: soak
+soak: $(SETUP) ## the property tests, with many times the examples
+	$(PYTEST) tests/unit --hypothesis-profile=soak
+
+.PHONY: dist
+dist: $(SETUP) ## the collection's tarball, from HEAD, into dist/
+	python tools/dist.py
+
+.PHONY: lock
+lock: $(SETUP) ## choose newer packages within requirements/*.in and write the locks
+	tools/lock
 
 .PHONY: clean
 clean: ## remove everything that these commands made

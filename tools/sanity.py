@@ -54,7 +54,7 @@ def provide_pip() -> None:
 
 
 def path_of_interpreters() -> str:
-    """ansible-test runs every pythonX.Y on the PATH; shims of pyenv refuse to run, so what they stand for goes first."""
+    """ansible-test runs every pythonX.Y on the PATH; pyenv's shims refuse, so what they stand for goes first."""
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     PYTHONS.mkdir(parents=True, exist_ok=True)
     for python in sorted(versions.glob("3.*/bin/python3.*")):
