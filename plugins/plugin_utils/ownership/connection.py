@@ -1,0 +1,197 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The database connection of Slurm accounting: what effective values must say (ADR-016 section 6, engine.md 5.6)."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+
+from ..artifacts.recipe import AccountingMode
+from ..errors import AicrError, invalid
+from .accounting import DATABASE, SLURM
+
+STORAGE = "accounting.storageConfig"
+_KEYS = ("host", "port", "database", "username", "passwordKeyRef")
+_REFERENCE_KEYS = ("name", "key")
+
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_DNS_NAME = re.compile(rf"(?!.{{254}}){_LABEL}(?:\.{_LABEL})*\.?")
+_DATABASE = re.compile(r"[A-Za-z0-9_]{1,64}")
+_USER = re.compile(r"[A-Za-z0-9~!@%^&*()_+={}|\[\]:<>/.,-]{1,32}")
+_SECRET = re.compile(r"(?!.{254})[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*")
+_SECRET_KEY = re.compile(r"[-._A-Za-z0-9]{1,253}")
+_POSTGRES_PORT = 5432
+
+PROVIDED: Mapping[str, Mapping[str, object]] = {
+    SLURM: {
+        f"{STORAGE}.host": "mariadb",
+        f"{STORAGE}.port": 3306,
+        f"{STORAGE}.database": "slurm_acct_db",
+        f"{STORAGE}.username": "slurm",
+        f"{STORAGE}.passwordKeyRef.name": "mariadb-password",
+        f"{STORAGE}.passwordKeyRef.key": "password",
+    },
+    DATABASE: {
+        "fullnameOverride": "mariadb",
+        "namespaceOverride": "slurm",
+        "mariadb.rootPasswordSecretKeyRef.name": "mariadb-root-password",
+        "mariadb.rootPasswordSecretKeyRef.key": "root",
+        "mariadb.rootPasswordSecretKeyRef.generate": True,
+        "mariadb.username": "slurm",
+        "mariadb.database": "slurm_acct_db",
+        "mariadb.passwordSecretKeyRef.name": "mariadb-password",
+        "mariadb.passwordSecretKeyRef.key": "password",
+        "mariadb.passwordSecretKeyRef.generate": True,
+        "mariadb.cleanupPolicy": "Skip",
+        "users": [],
+        "databases": [],
+        "grants": [],
+    },
+}
+"""Both ends of the connection that ``aicr-provided`` pins: what Slurm uses and what the MariaDB resource makes."""
+
+
+def value_problems(mode: AccountingMode, values: Mapping[str, Mapping[str, object]]) -> list[AicrError]:
+    """Where effective values contradict a mode; empty if nowhere.
+
+    :param values: component name to its values after every override, of the components that will run.
+    """
+    slurm = values.get(SLURM)
+    if mode is AccountingMode.DISABLED:
+        if slurm is None or _at(slurm, "accounting.enabled") is False:
+            return []
+        return [_differs(mode, SLURM, "accounting.enabled", False, _at(slurm, "accounting.enabled"))]
+    if slurm is None:
+        return [_absent(mode, SLURM)]
+    problems = []
+    if _at(slurm, "accounting.enabled") is not True:
+        problems.append(_differs(mode, SLURM, "accounting.enabled", True, _at(slurm, "accounting.enabled")))
+    if mode is AccountingMode.CUSTOMER_MANAGED:
+        return [*problems, *_customer_problems(slurm)]
+    for component, contract in PROVIDED.items():
+        present = values.get(component)
+        if present is None:
+            problems.append(_absent(mode, component))
+            continue
+        for path, due in contract.items():
+            found = _at(present, path)
+            if type(found) is not type(due) or found != due:
+                problems.append(_differs(mode, component, path, due, found))
+    return problems
+
+
+def _customer_problems(values: Mapping[str, object]) -> Iterator[AicrError]:
+    """The customer's storageConfig is closed, complete, and such that slurmdbd can read and use it."""
+    storage = _at(values, STORAGE)
+    if not isinstance(storage, Mapping):
+        yield _wrong(STORAGE, "must be a mapping", f"give {', '.join(_KEYS)}")
+        return
+    reference = storage.get("passwordKeyRef")
+    for key in storage:
+        if key not in _KEYS:
+            yield _wrong(
+                f"{STORAGE}.{key}", "is not part of the connection contract", f"its keys are {', '.join(_KEYS)}"
+            )
+    for key in reference if isinstance(reference, Mapping) else ():
+        if key not in _REFERENCE_KEYS:
+            yield _wrong(
+                f"{STORAGE}.passwordKeyRef.{key}",
+                "is not part of the connection contract",
+                "name a Secret by name and key; a password itself has no place in values",
+            )
+    port = storage.get("port")
+    whole = type(port) is int or (type(port) is float and port.is_integer())
+    if not (whole and isinstance(port, (int, float)) and 1 <= port <= 65535):
+        yield _wrong(f"{STORAGE}.port", "must be a whole number from 1 to 65535", "MariaDB and MySQL listen on 3306")
+    elif port == _POSTGRES_PORT:
+        yield _wrong(
+            f"{STORAGE}.port", f"is {_POSTGRES_PORT}, PostgreSQL's", "slurmdbd speaks to MariaDB or MySQL only"
+        )
+    yield from _host_problems(storage.get("host"))
+    texts = {
+        "database": (storage.get("database"), _DATABASE, "letters, digits and _, at most 64"),
+        "username": (storage.get("username"), _USER, "1 to 32 characters, no blank, quote, #, ; or backslash"),
+    }
+    held = reference if isinstance(reference, Mapping) else {}
+    texts["passwordKeyRef.name"] = (held.get("name"), _SECRET, "the name of a Secret")
+    texts["passwordKeyRef.key"] = (held.get("key"), _SECRET_KEY, "a key of that Secret")
+    for key, (text, form, hint) in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            yield _wrong(f"{STORAGE}.{key}", "must be text that is not empty", hint)
+        elif not form.fullmatch(text):
+            yield _wrong(f"{STORAGE}.{key}", "has characters that slurmdbd or Kubernetes do not take", hint)
+
+
+def _host_problems(host: object) -> Iterator[AicrError]:
+    path = f"{STORAGE}.host"
+    if not isinstance(host, str) or not host.strip():
+        yield _wrong(
+            path, "must be text that is not empty", "give the name that the database has inside the cluster's network"
+        )
+    elif "://" in host:
+        yield _wrong(
+            path,
+            "is a URL where a mere host name is due",
+            "slurmdbd speaks to MariaDB or MySQL only; leave the scheme out",
+        )
+    elif _is_loopback(host):
+        yield _wrong(
+            path, f'is "{host}", which means another machine on every node', "give a name that resolves everywhere"
+        )
+    elif not _DNS_NAME.fullmatch(host) and not _is_address(host):
+        yield _wrong(path, "is neither a DNS name nor an address", "give the host alone, without port, user or path")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback(host: str) -> bool:
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith((".localhost", ".localdomain")):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _at(values: Mapping[str, object], path: str) -> object:
+    found: object = values
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _wrong(path: str, what: str, hint: str) -> AicrError:
+    return invalid(f"{SLURM}:{path} {what} in accounting mode customer-managed", hint, component=SLURM, path=path)
+
+
+def _differs(mode: AccountingMode, component: str, path: str, due: object, found: object) -> AicrError:
+    shown = "is absent" if found is None else "differs"
+    return invalid(
+        f"{component}:{path} {shown} where accounting mode {mode.value} pins it to {_literal(due)}",
+        "leave this path to the accounting mode, or generate the recipe with another one",
+        component=component,
+        path=path,
+    )
+
+
+def _literal(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _absent(mode: AccountingMode, component: str) -> AicrError:
+    return invalid(
+        f"accounting mode {mode.value} needs component {component}, which is not in the output",
+        "keep the component, or generate the recipe with another accounting mode",
+        component=component,
+    )
