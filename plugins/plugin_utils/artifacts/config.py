@@ -84,13 +84,99 @@ class RecipeSection:
 
 
 @dataclass(frozen=True)
+class BundleInput:
+    """``spec.bundle.input``."""
+
+    recipe: str | None = None
+
+
+@dataclass(frozen=True)
+class BundleOutput:
+    """``spec.bundle.output``."""
+
+    target: str | None = None
+    image_refs: str | None = None
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """``spec.bundle.deployment``; ``set`` and ``dynamic`` in the form ``component:path=value``."""
+
+    deployer: str | None = None
+    repo: str | None = None
+    set: tuple[str, ...] | None = None
+    dynamic: tuple[str, ...] | None = None
+    vendor_charts: bool | None = None
+    app_name: str | None = None
+
+
+@dataclass(frozen=True)
+class ConfigScheduling:
+    """``spec.bundle.scheduling``; absent inherits a default, empty clears it."""
+
+    system_node_selector: Mapping[str, str] | None = None
+    system_node_tolerations: tuple[str, ...] | None = None
+    accelerated_node_selector: Mapping[str, str] | None = None
+    accelerated_node_tolerations: tuple[str, ...] | None = None
+    dra_eviction_node_label: str | None = None
+    workload_gate: str | None = None
+    workload_selector: Mapping[str, str] | None = None
+    nodes: int | None = None
+    storage_class: str | None = None
+    shared_storage_class: str | None = None
+
+
+@dataclass(frozen=True)
+class BundleSection:
+    """``spec.bundle``; who writes signed or pushed bundles reads the last two."""
+
+    input: BundleInput | None = None
+    output: BundleOutput | None = None
+    deployment: Deployment | None = None
+    scheduling: ConfigScheduling | None = None
+    attestation: Mapping[str, object] | None = None
+    registry: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True)
+class ValidateInput:
+    """``spec.validate.input``."""
+
+    recipe: str | None = None
+    snapshot: str | None = None
+
+
+@dataclass(frozen=True)
+class Execution:
+    """``spec.validate.execution``."""
+
+    phases: tuple[str, ...] | None = None
+    skip_checks: tuple[str, ...] | None = None
+    fail_on_error: bool | None = None
+    fail_fast: bool | None = None
+    no_cluster: bool | None = None
+    no_cleanup: bool | None = None
+    timeout: str | None = None
+
+
+@dataclass(frozen=True)
+class ValidateSection:
+    """``spec.validate``; ``agent`` says how a live cluster is read."""
+
+    input: ValidateInput | None = None
+    agent: Mapping[str, object] | None = None
+    execution: Execution | None = None
+    evidence: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True)
 class ConfigSpec:
     """The sections; those of later stages are carried along unread."""
 
     recipe: RecipeSection | None = None
     snapshot: Mapping[str, object] | None = None
-    bundle: Mapping[str, object] | None = None
-    validate: Mapping[str, object] | None = None
+    bundle: BundleSection | None = None
+    validate: ValidateSection | None = None
     verify: Mapping[str, object] | None = None
 
 
