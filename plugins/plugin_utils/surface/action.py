@@ -1,0 +1,130 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The base of every action: a task's arguments in, checked options through one stage, a result out."""
+
+from __future__ import annotations
+
+import abc
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, ClassVar
+
+from ansible.module_utils.common.parameters import remove_values
+from ansible.plugins.action import ActionBase
+
+from ..errors import AicrError, Code, internal, invalid
+from .options import Options, Spec, parse
+from .outcome import Outcome, failed
+
+
+class Imports:
+    """Imports of an action file whose failure :meth:`Action.run` reports, with the line that installs what is missing.
+
+    An action file that cannot be imported would fail with Ansible's own message, and in each play that only mentions
+    it: ``with Imports() as imports: from … import …``.
+    """
+
+    def __init__(self) -> None:
+        self.problem: AicrError | None = None
+
+    def __enter__(self) -> Imports:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, ImportError):
+            return False
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "ansible", "ansible_collections"):
+            return False
+        name = _DISTRIBUTIONS.get(package, package)
+        self.problem = AicrError(
+            Code.INTERNAL,
+            f"the Python package {name} is missing on the controller ({error})",
+            f"python -m pip install {name}, with the Python that runs Ansible",
+            {"package": name},
+        )
+        return True
+
+
+_DISTRIBUTIONS = {"yaml": "PyYAML"}
+
+
+class Action(ActionBase, abc.ABC):
+    """An action that works on the controller and needs no connection to the host, since the host is a cluster.
+
+    :cvar spec: the options.
+    :cvar imports: the guarded imports of the file.
+    """
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    spec: ClassVar[Spec]
+    imports: ClassVar[Imports] = Imports()
+
+    @abc.abstractmethod
+    def make(self, options: Options) -> Outcome:
+        """Make the product of this stage from checked options; write nothing."""
+
+    def run(self, tmp: str | None = None, task_vars: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """One task for one host."""
+        del tmp
+        secrets: set[str] = set()
+        try:
+            if self._task.async_val:
+                raise invalid(
+                    f"{self._task.action} does not run asynchronously",
+                    "remove async and poll; for many clusters at once raise forks",
+                )
+            result: dict[str, Any] = super().run(task_vars=task_vars)
+            if self.imports.problem is not None:
+                raise self.imports.problem
+            secrets = _secrets(self.spec, self._task.args)
+            options = parse(self.spec, self._task.args)
+            outcome = self.make(options)
+            result.update(
+                outcome.deliver(
+                    check_mode=self._task.check_mode,
+                    diff=self._task.diff,
+                    return_document=options["return_document"],
+                )
+            )
+        except AicrError as error:
+            result = failed(error)
+        except Exception as error:
+            if type(error).__module__.startswith("ansible."):
+                raise
+            result = failed(internal(f"{type(error).__name__}: {error}", "this is a fault of aicr.runtime: report it"))
+            result["exception"] = traceback.format_exc()
+        masked: dict[str, Any] = remove_values(result, secrets) if secrets else result
+        return masked
+
+
+def _secrets(spec: Spec, arguments: object) -> set[str]:
+    """Every text in an option with ``no_log``: nothing that is returned may hold it."""
+    if not isinstance(arguments, Mapping):
+        return set()
+    found: set[str] = set()
+    for name, option in spec.items():
+        if option.get("no_log"):
+            found |= set(_texts(arguments.get(name)))
+        elif "options" in option:
+            found |= _secrets(option["options"], arguments.get(name))
+    return found
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str) and value:
+        yield str(value)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from _texts(item)

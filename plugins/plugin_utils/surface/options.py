@@ -1,0 +1,167 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of every plugin, and a task's arguments as checked options.
+
+One specification for each plugin; its documentation module says the same (``tests/integration/test_argument_specs.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ..artifacts.recipe import AccountingMode
+from ..errors import AicrError, invalid, raise_all
+from .plain import plain, text_problem
+
+Spec = Mapping[str, Mapping[str, Any]]
+"""Ansible's argument specification."""
+
+FORMATS = ("yaml", "json", "table")
+PHASES = ("deployment", "conformance", "performance")
+
+_EVERYWHERE: Spec = {
+    "catalog": {"type": "path"},
+    "config": {"type": "path"},
+    "return_document": {"type": "bool", "default": False},
+}
+_SELECTION: Spec = {
+    "criteria": {
+        "type": "dict",
+        "options": {
+            "service": {"type": "str"},
+            "accelerator": {"type": "str"},
+            "intent": {"type": "str"},
+            "os": {"type": "str"},
+            "platform": {"type": "str"},
+            "nodes": {"type": "int"},
+        },
+    },
+    "snapshot": {"type": "raw"},
+    "profile": {"type": "str"},
+    "slurm_accounting_mode": {"type": "str", "choices": [mode.value for mode in AccountingMode]},
+}
+
+RECIPE: Spec = {
+    **_EVERYWHERE,
+    **_SELECTION,
+    "dest": {"type": "path"},
+    "format": {"type": "str", "choices": list(FORMATS), "default": "yaml"},
+}
+QUERY: Spec = {
+    "catalog": _EVERYWHERE["catalog"],
+    "config": _EVERYWHERE["config"],
+    **_SELECTION,
+    "format": {"type": "str", "choices": list(FORMATS)},
+}
+VALIDATE: Spec = {
+    **_EVERYWHERE,
+    "recipe": {"type": "raw"},
+    "snapshot": {"type": "raw"},
+    "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
+    "fail_on_error": {"type": "bool", "default": True},
+    "dest": {"type": "path"},
+    "format": {"type": "str", "choices": list(FORMATS), "default": "json"},
+}
+BUNDLE: Spec = {
+    **_EVERYWHERE,
+    "recipe": {"type": "raw"},
+    "dest": {"type": "path"},
+    "deployer": {"type": "str", "choices": ["helm"], "default": "helm"},
+    "values": {"type": "dict"},
+    "set": {"type": "list", "elements": "str"},
+    "set_json": {"type": "list", "elements": "str"},
+    "set_file": {"type": "list", "elements": "str"},
+    "dynamic": {"type": "list", "elements": "str"},
+    "components": {"type": "list", "elements": "str"},
+    "scheduling": {
+        "type": "dict",
+        "options": {
+            "system_node_selector": {"type": "dict"},
+            "system_node_tolerations": {"type": "list", "elements": "str"},
+            "accelerated_node_selector": {"type": "dict"},
+            "accelerated_node_tolerations": {"type": "list", "elements": "str"},
+            "workload_selector": {"type": "dict"},
+            "workload_gate": {"type": "str"},
+            "nodes": {"type": "int"},
+            "storage_class": {"type": "str"},
+            "shared_storage_class": {"type": "str"},
+        },
+    },
+    "repo": {"type": "str"},
+    "target_revision": {"type": "str"},
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Checked options of builtins.
+
+    :ivar values: every option of the specification, with its default where nothing was given.
+    :ivar given: the names of those that somebody gave; a default must not contradict a configuration file.
+    """
+
+    values: Mapping[str, Any]
+    given: frozenset[str]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def stated(self, name: str) -> Any:
+        """The value that somebody gave, or ``None``."""
+        return self.values[name] if name in self.given else None
+
+
+def parse(spec: Spec, arguments: Mapping[str, object]) -> Options:
+    """A task's or a lookup's arguments as options.
+
+    :raises AicrError: INVALID_REQUEST with every unknown option, wrong type, and value that is not a choice.
+    """
+    # A snapshot handed over in place holds readings of machines; everything else somebody wrote.
+    values = {str(name): plain(value, str(name), authored=name != "snapshot") for name, value in arguments.items()}
+    raise_all(_type_problems(spec, values, ""))
+    result = ArgumentSpecValidator({name: dict(option) for name, option in spec.items()}).validate(
+        {name: _whole_lists(spec.get(name, {}), value) for name, value in values.items()}
+    )
+    raise_all(invalid(message) for message in result.error_messages)
+    return Options(
+        values={name: _without_nulls(spec[name], value) for name, value in result.validated_parameters.items()},
+        given=frozenset(name for name, value in values.items() if value is not None),
+    )
+
+
+def _type_problems(spec: Spec, values: Mapping[str, object], parent: str) -> list[AicrError]:
+    """Values that Ansible would turn into text, a number or an empty mapping without a word."""
+    problems: list[AicrError | None] = []
+    for name, value in values.items():
+        option, path = spec.get(name, {}), f"{parent}{name}"
+        kind = option.get("type")
+        if kind in ("str", "path"):
+            problems.append(text_problem(value, path))
+        elif kind == "int" and isinstance(value, (bool, float)):
+            problems.append(invalid(f"{path}: must be a whole number, not {value}"))
+        elif kind == "list" and isinstance(value, list):
+            problems += [text_problem(item, f"{path}[{index}]") for index, item in enumerate(value)]
+        elif kind == "dict" and "options" in option and isinstance(value, dict):
+            problems += _type_problems(option["options"], value, f"{path}.")
+    return [problem for problem in problems if problem]
+
+
+def _whole_lists(option: Mapping[str, Any], value: object) -> object:
+    """One text where a list is due is its only item: Ansible would cut it at every comma, also within JSON."""
+    if option.get("type") == "list" and isinstance(value, str):
+        return [value]
+    if "options" in option and isinstance(value, dict):
+        return {name: _whole_lists(option["options"].get(name, {}), item) for name, item in value.items()}
+    return value
+
+
+def _without_nulls(option: Mapping[str, Any], value: object) -> object:
+    """A mapping of options without those that nobody gave, which Ansible adds as nulls."""
+    if "options" in option and isinstance(value, dict):
+        return {name: item for name, item in value.items() if item is not None}
+    return value

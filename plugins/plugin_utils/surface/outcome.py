@@ -1,0 +1,215 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a stage has made, before anything is written: the product, what to tell about it, and how it gets to its place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from .. import atomic, yamlio
+from ..artifacts.digest import digest
+from ..errors import AicrError, conflict
+
+Diff = list[dict[str, str]]
+
+
+class Product(Protocol):
+    """Something that stands at a path once it is stored."""
+
+    def differs(self, dest: Path) -> bool:
+        """Whether what stands at a path says something else.
+
+        :raises AicrError: what :meth:`store` would raise about the place.
+        """
+
+    def diff(self, dest: Path) -> Diff:
+        """Before and after, as Ansible shows them."""
+
+    def store(self, dest: Path) -> None:
+        """Write the whole product to a path."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a stage.
+
+    :ivar product: what is to be written.
+    :ivar dest: where to; ``None`` if nobody wants a file.
+    :ivar digest: ``sha256:…`` of what the product says (DESIGN, *Versions of artifacts*).
+    :ivar summary: a few small facts for people and for conditions in a playbook.
+    :ivar warnings: one sentence each.
+    :ivar incomplete: what could not be read, by name.
+    :ivar document: the product itself, for ``return_document``.
+    :ivar also: further return values of the one plugin.
+    :ivar failure: why the task fails although there is a product (a report of failed constraints).
+    """
+
+    product: Product
+    dest: Path | None
+    digest: str
+    summary: Mapping[str, object]
+    warnings: Sequence[str] = ()
+    incomplete: Sequence[str] = ()
+    document: object = None
+    also: Mapping[str, object] = field(default_factory=dict)
+    failure: AicrError | None = None
+
+    def deliver(self, *, check_mode: bool, diff: bool, return_document: bool) -> dict[str, Any]:
+        """Write the product unless its place says the same already, and shape the task's result.
+
+        :param check_mode: predict, and write nothing.
+        :param diff: add what changes.
+        """
+        result: dict[str, Any] = {
+            "changed": False,
+            "path": None if self.dest is None else str(self.dest),
+            "digest": self.digest,
+            "summary": dict(self.summary),
+            "warnings": list(self.warnings),
+            "incomplete": list(self.incomplete),
+            **self.also,
+        }
+        if return_document:
+            result["document"] = self.document
+        if self.dest is not None and self.product.differs(self.dest):
+            result["changed"] = True
+            if diff:
+                result["diff"] = self.product.diff(self.dest)
+            if not check_mode:
+                self.product.store(self.dest)
+        if self.failure is not None:
+            result.update(failed(self.failure))
+        return result
+
+
+def failed(error: AicrError) -> dict[str, Any]:
+    """What a failing task returns; a playbook may rescue on ``error.code``."""
+    return {"failed": True, "msg": str(error), "error": error.to_result()}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as one file.
+
+    :ivar content: the document.
+    :ivar text: how it is written.
+    :ivar essence: what two files must share to say the same, header and times left aside; ``None`` compares bytes.
+    """
+
+    content: Any
+    text: str
+    essence: Callable[[Any], object] | None = None
+
+    @property
+    def digest(self) -> str:
+        """The document's digest, whatever its format in the file."""
+        return digest(self.essence(self.content) if self.essence else self.content)
+
+    def differs(self, dest: Path) -> bool:
+        if dest.is_dir():
+            raise conflict(f"{dest}: is a directory, so no file can be written there", "name a file as dest")
+        present = _present(dest)
+        if present is None or present == self.text.encode():
+            return present is None
+        if self.essence is None:
+            return True
+        try:
+            return self.essence(yamlio.load(present, str(dest))) != self.essence(self.content)
+        except (AicrError, AttributeError, KeyError, TypeError):
+            return True  # something else stands there
+
+    def diff(self, dest: Path) -> Diff:
+        present = _present(dest)
+        before = "" if present is None else present.decode(errors="replace")
+        return [{"before_header": str(dest), "before": before, "after_header": str(dest), "after": self.text}]
+
+    def store(self, dest: Path) -> None:
+        try:
+            dest.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise conflict(f"{dest.parent}: cannot be made: {error.strerror}", "name another dest") from error
+        atomic.write_file(dest, self.text.encode())
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A directory of files, written by the room that made it.
+
+    :ivar tree: all of its files.
+    :ivar write: puts the tree to a path, or refuses.
+    :ivar refuse: raises what ``write`` would raise about the place.
+    :ivar shown: the files that a diff may show; of all others it names the digest, since values may hold what nobody
+        should read in a log.
+    """
+
+    tree: atomic.Tree
+    write: Callable[[Path], object]
+    refuse: Callable[[Path], None]
+    shown: Sequence[str] = ()
+
+    def differs(self, dest: Path) -> bool:
+        self.refuse(dest)
+        return _listing(_tree_at(dest)) != _listing(self.tree)
+
+    def diff(self, dest: Path) -> Diff:
+        present = _tree_at(dest)
+        texts = [(str(dest), _listing(present), _listing(self.tree))]
+        texts += [(str(dest / name), _text_of(present, name), _text_of(self.tree, name)) for name in self.shown]
+        return [
+            {"before_header": place, "before": before, "after_header": place, "after": after}
+            for place, before, after in texts
+            if before != after
+        ]
+
+    def store(self, dest: Path) -> None:
+        self.write(dest)
+
+
+def as_format(document: object, form: str, table: Callable[[], str]) -> str:
+    """A document as text, ending in one line feed.
+
+    :param form: ``yaml``, ``json`` or ``table``.
+    :param table: makes the table.
+    """
+    if form == "json":
+        return json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    return table() if form == "table" else yamlio.dump(document)
+
+
+def columns(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Rows as aligned columns under a heading."""
+    lines = [heading, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(heading))]
+    return "".join("  ".join(map(str.ljust, line, widths)).rstrip() + "\n" for line in lines)
+
+
+def _present(path: Path) -> bytes | None:
+    return yamlio.read_bytes(path) if path.exists() else None
+
+
+def _tree_at(root: Path) -> atomic.Tree:
+    files = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir()) if root.is_dir() else ()
+    return {path.relative_to(root).as_posix(): _file_at(path) for path in files}
+
+
+def _file_at(path: Path) -> atomic.FileContent:
+    if path.is_symlink():
+        return atomic.FileContent(f"a link to {path.readlink()}".encode())
+    return atomic.FileContent(path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
+
+
+def _listing(tree: atomic.Tree) -> str:
+    """One line for each file: digest, permissions, name."""
+    return "".join(
+        f"{hashlib.sha256(file.content).hexdigest()[:16]} {file.mode:o} {name}\n" for name, file in sorted(tree.items())
+    )
+
+
+def _text_of(tree: atomic.Tree, name: str) -> str:
+    return tree[name].content.decode(errors="replace") if name in tree else ""
