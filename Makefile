@@ -56,6 +56,7 @@ PYTEST := python -m pytest -n auto
 .PHONY: lint
 lint: $(SETUP) docs-lint ## style, types, floors, licences, changelog, documentation of plugins
 	ruff check .
+	ruff format --check .
 	mypy
 	lint-imports --no-logo
 	yamllint --strict .
@@ -115,7 +116,7 @@ conformance: $(SETUP) ## our answers against the recorded ones
 
 .PHONY: bench
 bench: $(SETUP) ## speed and memory, as ratios within one run
-	python -m pytest tests/benchmarks
+	python tests/benchmarks/bench.py
 
 .PHONY: soak
 soak: $(SETUP) ## the property tests, with many times the examples

@@ -51,9 +51,8 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ansible(collections: Path, *command: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command of Ansible's for which COLLECTIONS is the only place; Python's path would lead to this checkout."""
     only = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "ANSIBLE_COLLECTIONS_SCAN_SYS_PATH": "false"}
-    result = subprocess.run(
-        [str(word) for word in command], check=False, capture_output=True, text=True, env={**os.environ, **only}, cwd=cwd
-    )
+    words = [str(word) for word in command]
+    result = subprocess.run(words, check=False, capture_output=True, text=True, env={**os.environ, **only}, cwd=cwd)
     assert result.returncode == 0, result.stdout + result.stderr
     return result
 
