@@ -27,7 +27,7 @@ def snapshot(type_name: str, *subtypes: Subtype) -> Snapshot:
 
 
 def labels(folded: dict[str, str]) -> Snapshot:
-    return labels(folded)
+    return snapshot("NodeTopology", Subtype("label", folded))
 
 
 def refusal(name: str, value: str, of: Snapshot) -> AicrError:
