@@ -53,19 +53,35 @@ parts-of-test:
 
 PYTEST := python -m pytest -n auto
 
-.PHONY: lint
-lint: $(SETUP) docs-lint ## style, types, floors, licences, changelog, documentation of plugins
+LINT := lint-style lint-types lint-floors lint-yaml lint-ansible lint-licences lint-changelog docs-lint
+
+.PHONY: lint $(LINT)
+lint: $(LINT) ## everything that reads the code without running it: style, types, floors, licences, ...
+$(LINT): $(SETUP)
+
+lint-style:
 	ruff check .
 	ruff format --check .
+
+lint-types:
 	mypy
+
+lint-floors:
 	lint-imports --no-logo
+
+lint-yaml:
 	yamllint --strict .
+
+lint-ansible:
 	ansible-lint --quiet
+
+lint-licences:
 	reuse lint --lines
+
+lint-changelog:
 	antsibull-changelog lint
 
-.PHONY: docs-lint
-docs-lint: $(SETUP) ## the documentation of plugins and roles
+docs-lint: ## the documentation of plugins and roles
 	antsibull-docs lint-collection-docs --plugin-docs .
 
 .PHONY: unit
