@@ -9,6 +9,9 @@ from collections.abc import Mapping
 
 from ..errors import AicrError, invalid
 
+RELEASE = "0.1.0"
+"""This release, as galaxy.yml has it (a test holds them equal); stands in the header of what is written."""
+
 GROUP = "aicr.run"
 ALPHA2, ALPHA3 = f"{GROUP}/v1alpha2", f"{GROUP}/v1alpha3"
 V1, BETA1, BETA2 = f"{GROUP}/v1", f"{GROUP}/v1beta1", f"{GROUP}/v1beta2"
