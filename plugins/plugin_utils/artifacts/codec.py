@@ -148,11 +148,18 @@ def _converter(annotation: Any) -> Converter:
 
 def _scalar(expected: type) -> Converter:
     due = {str: "text", int: "a whole number", bool: "true or false", float: "a number"}[expected]
+    quotes: dict[type, str] = {}
+    if expected is str:
+        quotes = {
+            int: "write it in quotes",
+            bool: "write it in quotes",
+            float: "write it in quotes; without them 1.30 and 1.3 are the same number",
+        }
 
     def convert(value: object, reading: Reading, path: Path) -> object:
         if type(value) is expected or (expected is float and type(value) is int):
             return value
-        hint = f'write it in quotes: "{value}"' if expected is str and type(value) in (int, float, bool) else ""
+        hint = quotes.get(type(value), "")
         shown = f" ({value})" if hint else ""
         reading.refuse(path, f"must be {due}, not {type_name(value)}{shown}", hint)
         return None
