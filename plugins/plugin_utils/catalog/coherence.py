@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -18,7 +18,6 @@ from ..inventory import deployment_order
 from .overlay import BASE, Mixin, Overlay
 from .provider import Provider
 from .registry import RegistryDocument
-from .validators import ValidatorsDocument
 
 T = TypeVar("T")
 
@@ -33,7 +32,7 @@ class Loaded(Generic[T]):
 
 
 def check_registries(registries: Iterable[Loaded[RegistryDocument]], provider: Provider) -> None:
-    """Files that components name exist; an alias of one layer does not stand for another layer's component."""
+    """Files that components name exist; a name or alias stands for one component."""
     owners: dict[str, str] = {}
     for layer in registries:
         components = layer.content.components
@@ -49,10 +48,12 @@ def check_registries(registries: Iterable[Loaded[RegistryDocument]], provider: P
                 _check_file(path, layer.reading, (*at, "manifestFiles", number), provider)
             for number, rule in enumerate(component.manifests):
                 _check_file(rule.path, layer.reading, (*at, "manifests", number, "path"), provider)
-            for alias in (component.name, *component.value_override_keys):
+            for place, alias in component.aliases():
                 owner = owners.setdefault(alias, component.name)
                 if owner != component.name:
-                    layer.reading.refuse(at, f'"{alias}" already stands for component "{owner}"', "aliases are unique")
+                    layer.reading.refuse(
+                        (*at, *place), f'"{alias}" stands for component "{owner}"', "aliases are unique"
+                    )
 
 
 def check_mixins(mixins: Sequence[Loaded[Mixin]], provider: Provider) -> None:
@@ -65,19 +66,19 @@ def check_mixins(mixins: Sequence[Loaded[Mixin]], provider: Provider) -> None:
 def check_overlays(
     overlays: Sequence[Loaded[Overlay]],
     mixins: Iterable[Loaded[Mixin]],
-    validators: Sequence[Loaded[ValidatorsDocument]],
+    checks: Mapping[str, str],
     unreadable: AbstractSet[str],
     provider: Provider,
 ) -> list[AicrError]:
     """There is a base; parents, mixins, files and checks exist; no circle; no two overlays for the same criteria.
 
+    :param checks: the phase of each check by its name; none if there is no list of checks to hold the names against.
     :param unreadable: names in files with problems of their own, which nobody is blamed for referring to.
     :returns: problems that stand in no file.
     """
     _check_names(overlays, "overlay")
     by_name = {each.content.name: each.content for each in overlays}
     known_mixins = {each.content.name for each in mixins}
-    checks = {check.name: check.phase for layer in validators for check in layer.content.validators}
     for each in overlays:
         overlay, reading = each.content, each.reading
         if overlay.name == BASE:
@@ -100,6 +101,34 @@ def check_overlays(
     if BASE in by_name or BASE in unreadable:
         return []
     return [not_found(f'{provider.root}: has no overlay "{BASE}", on which all others build', "add overlays/base.yaml")]
+
+
+def check_components(
+    overlays: Iterable[Loaded[Overlay]], mixins: Iterable[Loaded[Mixin]], registered: Iterable[str]
+) -> None:
+    """Every name of a component means one: it is registered, or some reference says where it comes from."""
+    loaded: list[Loaded[Overlay] | Loaded[Mixin]] = [*overlays, *mixins]
+    known = {*registered}
+    known.update(ref.name for each in loaded for ref in each.content.component_refs if _has_origin(ref))
+    for each in loaded:
+        for at, name in _component_names(each.content):
+            if name not in known:
+                _refuse_unknown(each.reading, at, "component", name, known, Code.INVALID_REQUEST)
+
+
+def _has_origin(ref: ComponentRef) -> bool:
+    return bool(ref.source or ref.chart or ref.path or ref.manifest_files)
+
+
+def _component_names(content: Overlay | Mixin) -> Iterator[tuple[codec.Path, str]]:
+    for index, ref in enumerate(content.component_refs):
+        yield ("spec", "componentRefs", index, "name"), ref.name
+        for number, dependency in enumerate(ref.dependency_refs or ()):
+            yield ("spec", "componentRefs", index, "dependencyRefs", number), dependency
+    profile = content.profile if isinstance(content, Overlay) else None
+    for value, choice in profile.values.items() if profile else ():
+        for index, owned in enumerate(choice.component_refs):
+            yield ("spec", "profile", "values", value, "componentRefs", index, "name"), owned.name
 
 
 def _check_names(loaded: Iterable[Loaded[Overlay]] | Iterable[Loaded[Mixin]], what: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from .. import yamlio
 from ..artifacts import codec, versions
 from ..errors import AicrError, invalid, raise_all
-from .coherence import Loaded, check_mixins, check_overlays, check_registries
+from .coherence import Loaded, check_components, check_mixins, check_overlays, check_registries
 from .overlay import Mixin, Overlay, decode_mixin, decode_overlay
 from .provider import MAX_BYTES, REGISTRY, VALIDATORS, Provider, read_text
 from .registry import Registry, decode_registry
@@ -57,12 +57,17 @@ def read(provider: Provider) -> Parts:
     registries = files.layers(REGISTRY, decode_registry)
     validators = files.layers(VALIDATORS, decode_validators)
     overlays, mixins = files.overlays_and_mixins()
-    check_registries(registries, provider)
-    check_mixins(mixins, provider)
-    files.problems += check_overlays(overlays, mixins, validators, files.unreadable, provider)
-    raise_all([*files.problems, *(problem for reading in files.readings for problem in reading.problems)])
     components = {each.name: each for layer in registries for each in layer.content.components}
     checks = {each.name: each for layer in validators for each in layer.content.validators}
+    phases = {check.name: check.phase for check in checks.values()}
+    check_registries(registries, provider)
+    check_mixins(mixins, provider)
+    # A list that could not be read is no reason to doubt the names that stand in it.
+    complete = len(validators) == len(provider.layers(VALIDATORS))
+    files.problems += check_overlays(overlays, mixins, phases if complete else {}, files.unreadable, provider)
+    if len(registries) == len(provider.layers(REGISTRY)):
+        check_components(overlays, mixins, components)
+    raise_all([*files.problems, *(problem for reading in files.readings for problem in reading.problems)])
     return Parts(
         registry=Registry(components.values()),
         overlays={each.content.name: each.content for each in sorted(overlays, key=lambda each: each.content.name)},

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -144,6 +144,12 @@ class Component:
     owns_crds_exclude_subcharts: tuple[str, ...] = codec.key("ownsCRDsExcludeSubcharts", ())
     test_tier: str | None = None
 
+    def aliases(self) -> Iterator[tuple[codec.Path, str]]:
+        """All names that stand for it, each with its place in the entry."""
+        yield ("name",), self.name
+        for index, alias in enumerate(self.value_override_keys):
+            yield ("valueOverrideKeys", index), alias
+
     @property
     def is_kustomize(self) -> bool:
         """Whether references to it are of type Kustomize unless they say otherwise."""
@@ -199,7 +205,6 @@ def decode_registry(document: object, reading: codec.Reading) -> RegistryDocumen
 
 
 def _check_components(document: RegistryDocument, reading: codec.Reading) -> None:
-    owners: dict[str, str] = {}
     for index, component in enumerate(document.components):
         at: codec.Path = ("components", index)
         if not COMPONENT_NAME.fullmatch(component.name):
@@ -213,17 +218,15 @@ def _check_components(document: RegistryDocument, reading: codec.Reading) -> Non
                 (*at, "name"), f'component "{component.name}" is registered twice', "keep one of the entries"
             )
         _check_source(component, reading, at)
-        for place, alias in [
-            (("name",), component.name),
-            *((("valueOverrideKeys", n), key) for n, key in enumerate(component.value_override_keys)),
-        ]:
+        for place, alias in component.aliases():
             if alias == RESERVED:
+                reading.refuse((*at, *place), f'"{RESERVED}" names no component', "choose another name")
+        for number, rule in enumerate(component.manifests):
+            if rule.path in (other.path for other in component.manifests[:number]):
+                reading.refuse((*at, "manifests", number, "path"), f'manifest "{rule.path}" has two rules', "keep one")
+            if rule.when is not None and not rule.when.strip():
                 reading.refuse(
-                    (*at, *place), f'"{RESERVED}" is reserved and cannot name a component', "choose another name"
-                )
-            elif owners.setdefault(alias, component.name) != component.name:
-                reading.refuse(
-                    (*at, *place), f'"{alias}" already stands for component "{owners[alias]}"', "aliases are unique"
+                    (*at, "manifests", number, "when"), "must not be empty", "name a values path, or leave it out"
                 )
         for number, validation in enumerate(component.validations):
             for axis in sorted(set(validation.conditions) - set(AXES)):
