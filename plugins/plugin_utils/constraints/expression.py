@@ -98,4 +98,5 @@ def _version(side: str, text: str) -> Version:
     try:
         return Version.parse(text)
     except AicrError as error:
-        raise invalid(f"cannot parse {side} version: {error.message}") from error
+        hint = "an ordering needs a version on both sides, such as 1.32.4; compare text with == or !="
+        raise invalid(f"cannot parse {side} version: {error.message}", hint) from error

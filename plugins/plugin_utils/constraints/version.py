@@ -78,5 +78,7 @@ class Version:
             return None
         build = _GKE.fullmatch(self.suffix)
         if not build:
-            raise invalid(f'the version suffix "{self.suffix}" is no GKE build: "-gke." and a number are due')
+            raise invalid(
+                f'the version suffix "{self.suffix}" is no GKE build', 'write "-gke." and a number, or leave it out'
+            )
         return int(build[1])
