@@ -8,49 +8,15 @@ from __future__ import annotations
 import abc
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any, ClassVar
 
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
 
-from ..errors import AicrError, Code, internal, invalid
+from ..errors import AicrError, internal, invalid
+from .imports import Imports
 from .options import Options, Spec, parse
 from .outcome import Outcome, failed
-
-
-class Imports:
-    """Imports of an action file whose failure :meth:`Action.run` reports, with the line that installs what is missing.
-
-    An action file that cannot be imported would fail with Ansible's own message, and in each play that only mentions
-    it: ``with Imports() as imports: from … import …``.
-    """
-
-    def __init__(self) -> None:
-        self.problem: AicrError | None = None
-
-    def __enter__(self) -> Imports:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if not isinstance(error, ImportError):
-            return False
-        package = (error.name or "").partition(".")[0]
-        if package in ("", "ansible", "ansible_collections"):
-            return False
-        name = _DISTRIBUTIONS.get(package, package)
-        self.problem = AicrError(
-            Code.INTERNAL,
-            f"the Python package {name} is missing on the controller ({error})",
-            f"python -m pip install {name}, with the Python that runs Ansible",
-            {"package": name},
-        )
-        return True
-
-
-_DISTRIBUTIONS = {"yaml": "PyYAML"}
 
 
 class Action(ActionBase, abc.ABC):

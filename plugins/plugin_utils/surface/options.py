@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The options of every plugin, and a task's arguments as checked options.
 
-One specification for each plugin; its documentation module says the same (``tests/integration/test_argument_specs.py``).
+One specification for each plugin; its documentation says the same (``tests/integration/test_argument_specs.py``).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Spec = Mapping[str, Mapping[str, Any]]
 """Ansible's argument specification."""
 
 FORMATS = ("yaml", "json", "table")
-PHASES = ("deployment", "conformance", "performance")
+PHASES = ("deployment", "conformance", "performance", "all")
 
 _EVERYWHERE: Spec = {
     "catalog": {"type": "path"},
     "config": {"type": "path"},
-    "return_document": {"type": "bool", "default": False},
 }
+_DOCUMENT: Spec = {"return_document": {"type": "bool", "default": False}}
 _SELECTION: Spec = {
     "criteria": {
         "type": "dict",
@@ -46,20 +46,14 @@ _SELECTION: Spec = {
     "slurm_accounting_mode": {"type": "str", "choices": [mode.value for mode in AccountingMode]},
 }
 
-RECIPE: Spec = {
-    **_EVERYWHERE,
-    **_SELECTION,
-    "dest": {"type": "path"},
-    "format": {"type": "str", "choices": list(FORMATS), "default": "yaml"},
-}
-QUERY: Spec = {
-    "catalog": _EVERYWHERE["catalog"],
-    "config": _EVERYWHERE["config"],
-    **_SELECTION,
-    "format": {"type": "str", "choices": list(FORMATS)},
-}
+_FORMAT: Spec = {"format": {"type": "str", "choices": list(FORMATS), "default": "yaml"}}
+
+RECIPE: Spec = {**_EVERYWHERE, **_DOCUMENT, **_SELECTION, **_FORMAT, "dest": {"type": "path"}}
+RECIPE_LOOKUP: Spec = {**_EVERYWHERE, **_DOCUMENT, **_SELECTION, **_FORMAT}
+QUERY: Spec = {**_EVERYWHERE, **_SELECTION, "format": {"type": "str", "choices": list(FORMATS)}}
 VALIDATE: Spec = {
     **_EVERYWHERE,
+    **_DOCUMENT,
     "recipe": {"type": "raw"},
     "snapshot": {"type": "raw"},
     "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
@@ -69,6 +63,7 @@ VALIDATE: Spec = {
 }
 BUNDLE: Spec = {
     **_EVERYWHERE,
+    **_DOCUMENT,
     "recipe": {"type": "raw"},
     "dest": {"type": "path"},
     "deployer": {"type": "str", "choices": ["helm"], "default": "helm"},

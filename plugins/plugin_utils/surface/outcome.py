@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a stage has made, before anything is written: the product, what to tell about it, and how it gets to its place."""
+"""What a stage has made before anything is written: the product, what to tell about it, how it gets to its place."""
 
 from __future__ import annotations
 

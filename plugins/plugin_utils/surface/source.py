@@ -1,0 +1,60 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the artifacts that a stage starts from come from: a file, or the document itself."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import yamlio
+from ..artifacts import codec
+from ..artifacts.snapshot import Snapshot, snapshot_from_document
+from ..errors import AicrError, Code, invalid
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document and what to call it in messages."""
+
+    document: object
+    name: str
+
+
+def read(value: object, option: str) -> Source:
+    """The document that an option names or holds.
+
+    :param value: the path of a file, or the document as a mapping.
+    :raises AicrError: NOT_FOUND without such a file, INVALID_REQUEST for anything else that is no document.
+    """
+    if isinstance(value, dict):
+        return Source(value, f"option {option}")
+    if not isinstance(value, str) or not value:
+        raise invalid(f"{option}: must be the path of a file or a document, not {codec.type_name(value) or 'empty'}")
+    refuse_remote(value, option)
+    path = Path(os.path.expanduser(os.path.expandvars(value)))
+    try:
+        return Source(yamlio.load_file(path), str(path))
+    except AicrError as error:
+        if error.code is not Code.NOT_FOUND or path.is_absolute():
+            raise
+        raise AicrError(error.code, error.message, f"relative paths start in {Path.cwd()}", error.details) from error
+
+
+def read_snapshot(value: object) -> tuple[Snapshot, list[str]]:
+    """The snapshot that the option ``snapshot`` names or holds, and warnings about it."""
+    source = read(value, "snapshot")
+    return snapshot_from_document(source.document, source.name)
+
+
+def refuse_remote(value: str, option: str) -> None:
+    """Places that are no files cannot be reached yet."""
+    scheme = value.partition("://")[0] if "://" in value else ""
+    if scheme in ("cm", "http", "https", "oci"):
+        raise invalid(
+            f"{option}: {scheme}:// places are not supported in this release",
+            "name a file",
+            option=option,
+        )
