@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import codec
 from ..artifacts.config import ConfigCriteria
 from ..artifacts.recipe import ANY, AXES, Criteria
+from ..constraints import nearest
 from ..errors import AicrError, invalid, raise_all
 
 if TYPE_CHECKING:
@@ -115,6 +115,6 @@ def _nodes(value: object, source: str, problems: list[AicrError]) -> int:
 
 def _meant(value: str, valid: Iterable[str]) -> str:
     names = list(valid)
-    close = difflib.get_close_matches(value, names, n=1)
-    start = f'did you mean "{close[0]}"? ' if close else ""
+    meant = nearest(value, names)
+    start = f'did you mean "{meant}"? ' if meant else ""
     return f"{start}valid: {', '.join(names)}"
