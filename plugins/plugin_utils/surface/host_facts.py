@@ -31,7 +31,7 @@ def host_snapshot(observed: Mapping[str, object], dest: Path | None, on_partial:
         failure.
     """
     wanted = {name: observed[name] for name in (*_ANSWER, *_FAILURE) if name in observed}
-    seen = cast(dict[str, Any], plain(wanted, "host_snapshot", authored=False))
+    seen = cast(dict[str, Any], plain(wanted, "host_snapshot"))
     if "measurements" not in seen:
         raise AicrError(
             Code.SERVICE_UNAVAILABLE,

@@ -116,8 +116,7 @@ def parse(spec: Spec, arguments: Mapping[str, object]) -> Options:
 
     :raises AicrError: INVALID_REQUEST with every unknown option, wrong type, and value that is not a choice.
     """
-    # A snapshot handed over in place holds readings of machines; everything else somebody wrote.
-    values = {str(name): plain(value, str(name), authored=name != "snapshot") for name, value in arguments.items()}
+    values = {str(name): plain(value, str(name)) for name, value in arguments.items()}
     raise_all(_type_problems(spec, values, ""))
     result = ArgumentSpecValidator({name: dict(option) for name, option in spec.items()}).validate(
         {name: _whole_lists(spec.get(name, {}), value) for name, value in values.items()}

@@ -11,22 +11,17 @@ cannot be the author's text any more is refused here, by name.
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Mapping, Sequence
 
 from ..artifacts.codec import type_name
 from ..errors import AicrError, invalid
 
-_NAMES_A_VERSION = re.compile(r"(?:version|tag|revision)$", re.IGNORECASE)
 
-
-def plain(value: object, name: str, *, authored: bool = True) -> object:
+def plain(value: object, name: str) -> object:
     """A value made of ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` and ``None`` alone.
 
     :param name: what to call the value in a message: the option, then the path within it.
-    :param authored: whether a person wrote it; a reading of a machine may be a number even where a version is due.
-    :raises AicrError: INVALID_REQUEST: a key that is not text, a date, a number with a fraction at an authored key
-        that names a version, a type that no document can hold.
+    :raises AicrError: INVALID_REQUEST: a key that is not text, a date, a type that no document can hold.
     """
     if value is None or isinstance(value, bool):
         return value
@@ -35,13 +30,11 @@ def plain(value: object, name: str, *, authored: bool = True) -> object:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
-        if authored and _NAMES_A_VERSION.search(name):
-            raise _number_for_text(name, value)
         return float(value)
     if isinstance(value, Mapping):
-        return {_key(key, name): plain(item, f"{name}.{key}", authored=authored) for key, item in value.items()}
+        return {_key(key, name): plain(item, f"{name}.{key}") for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
-        return [plain(item, f"{name}[{index}]", authored=authored) for index, item in enumerate(value)]
+        return [plain(item, f"{name}[{index}]") for index, item in enumerate(value)]
     if isinstance(value, (datetime.date, datetime.time)):
         raise invalid(f"{name}: {value} is a date to Ansible's YAML reader where text is due", "write it in quotes")
     raise invalid(f"{name}: is of type {type(value).__name__}, which no document can hold")
@@ -54,21 +47,11 @@ def text_problem(value: object, name: str) -> AicrError | None:
     """
     if value is None or isinstance(value, str):
         return None
-    if isinstance(value, float):
-        return _number_for_text(name, value)
-    if isinstance(value, int):
-        return invalid(f"{name}: must be text, not {type_name(value)} ({value})", "write it in quotes")
-    return invalid(f"{name}: must be text, not {type_name(value)}")
+    hint = "write it in quotes; to YAML 1.30 is the number 1.3, and no is false" if isinstance(value, (int, float)) else ""
+    return invalid(f"{name}: must be text, not {type_name(value)}", hint)
 
 
 def _key(key: object, name: str) -> str:
     if not isinstance(key, str):
         raise invalid(f"{name}: the key {key} is not text", "write it in quotes")
     return str.__str__(key)
-
-
-def _number_for_text(name: str, value: float) -> AicrError:
-    return invalid(
-        f"{name}: must be text, but YAML read the number {value}",
-        "write it in quotes; without them 1.30 and 1.3 are the same number",
-    )

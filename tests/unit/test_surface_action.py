@@ -1,0 +1,260 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The base of every action: changed tells the truth, check mode writes nothing, failures are typed, secrets are masked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils import errors, yamlio
+from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.digest import without_header
+from ansible_collections.aicr.runtime.plugins.plugin_utils.atomic import FileContent, replace_tree
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.action import Action
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.imports import Imports
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import Options
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import (
+    Directory,
+    Document,
+    Outcome,
+    as_format,
+    columns,
+)
+
+Make = Callable[[Options], Outcome]
+
+
+class Toy(Action):
+    spec = {
+        "dest": {"type": "path"},
+        "return_document": {"type": "bool", "default": False},
+        "token": {"type": "str", "no_log": True},
+        "login": {"type": "dict", "options": {"password": {"type": "str", "no_log": True}}},
+    }
+    work: Make
+
+    def make(self, options: Options) -> Outcome:
+        return type(self).work(options)
+
+
+def run(make: Make, *, check: bool = False, diff: bool = False, async_val: int = 0, imports: Imports | None = None,
+        **arguments: object) -> dict[str, Any]:
+    action = type("Named", (Toy,), {"work": staticmethod(make), "imports": imports or Imports()})
+    task = SimpleNamespace(
+        action="aicr.runtime.toy", args=arguments, async_val=async_val, check_mode=check, diff=diff, environment=None
+    )
+    connection = SimpleNamespace(_shell=SimpleNamespace(tmpdir=None))
+    return action(task, connection, SimpleNamespace(), None, None, None).run(task_vars={})
+
+
+def document(content: dict[str, Any], dest: Path | None, **more: Any) -> Make:
+    file = Document(content, yamlio.dump(content), more.pop("essence", None))
+    return lambda options: Outcome(file, dest, file.digest, {"keys": len(content)}, document=content, **more)
+
+
+def test_a_file_is_written_once_and_then_left_alone(tmp_path: Path) -> None:
+    dest = tmp_path / "new" / "folder" / "recipe.yaml"
+    make = document({"kind": "RecipeResult", "a": 1}, dest)
+    first = run(make)
+    written = dest.stat().st_mtime_ns
+    second = run(make)
+    assert (first["changed"], second["changed"]) == (True, False)
+    assert dest.read_text() == "a: 1\nkind: RecipeResult\n"
+    assert dest.stat().st_mtime_ns == written
+    assert {key: first[key] for key in ("path", "summary", "warnings", "incomplete")} == {
+        "path": str(dest), "summary": {"keys": 2}, "warnings": [], "incomplete": [],
+    }
+    assert first["digest"] == second["digest"]
+    assert "document" not in first
+
+
+def test_check_mode_predicts_and_writes_nothing(tmp_path: Path) -> None:
+    dest = tmp_path / "new" / "recipe.yaml"
+    result = run(document({"a": 1}, dest), check=True, diff=True)
+    assert result["changed"] is True
+    assert result["diff"] == [
+        {"before_header": str(dest), "before": "", "after_header": str(dest), "after": "a: 1\n"}
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_difference_is_shown_only_when_asked_for(tmp_path: Path) -> None:
+    dest = tmp_path / "recipe.yaml"
+    dest.write_text("a: 0\n")
+    assert "diff" not in run(document({"a": 1}, dest), check=True)
+    [shown] = run(document({"a": 1}, dest), diff=True)["diff"]
+    assert (shown["before"], shown["after"]) == ("a: 0\n", "a: 1\n")
+
+
+def test_without_dest_nothing_is_written_and_nothing_changes() -> None:
+    result = run(document({"a": 1}, None), return_document=True)
+    assert (result["changed"], result["path"], result["document"]) == (False, None, {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("present", "changed"),
+    [
+        ({"kind": "Snapshot", "metadata": {"timestamp": "yesterday"}, "measurements": [1]}, False),
+        ({"kind": "Snapshot", "metadata": {"timestamp": "yesterday"}, "measurements": [2]}, True),
+        ([1], True),
+    ],
+)
+def test_a_file_that_differs_in_its_header_alone_is_not_rewritten(tmp_path: Path, present: Any, changed: bool) -> None:
+    dest = tmp_path / "snapshot.yaml"
+    dest.write_text(yamlio.dump(present))
+    content = {"kind": "Snapshot", "metadata": {"timestamp": "today"}, "measurements": [1]}
+    assert run(document(content, dest, essence=without_header))["changed"] is changed
+    assert ("today" in dest.read_text()) is changed
+
+
+def test_a_file_that_is_no_document_at_all_is_replaced(tmp_path: Path) -> None:
+    dest = tmp_path / "snapshot.yaml"
+    dest.write_bytes(b"\xff{")
+    assert run(document({"kind": "Snapshot"}, dest, essence=without_header))["changed"] is True
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_directory_where_a_file_is_due_is_refused_in_check_mode_too(tmp_path: Path, check: bool) -> None:
+    result = run(document({"a": 1}, tmp_path), check=check)
+    assert result["failed"] is True
+    assert str(tmp_path) in result["error"]["message"]
+
+
+def test_a_failure_has_code_message_hint_and_details() -> None:
+    def refuse(options: Options) -> Outcome:
+        raise errors.conflict("the cluster has an operator of its own", "remove it", component="mariadb-operator")
+
+    result = run(refuse)
+    assert result["failed"] is True
+    assert result["error"] == {
+        "code": "CONFLICT",
+        "message": "the cluster has an operator of its own",
+        "hint": "remove it",
+        "details": {"component": "mariadb-operator"},
+    }
+    assert "the cluster has an operator of its own" in result["msg"]
+    assert "remove it" in result["msg"]
+
+
+def test_a_failed_validation_fails_the_task_and_still_writes_the_report(tmp_path: Path) -> None:
+    dest = tmp_path / "report.json"
+    result = run(document({"a": 1}, dest, failure=errors.invalid("readiness check failed")))
+    assert dest.exists()
+    assert (result["failed"], result["changed"], result["path"]) == (True, True, str(dest))
+    assert result["error"]["message"] == "readiness check failed"
+
+
+def test_a_fault_of_ours_is_internal_and_leaves_its_trace() -> None:
+    def fail(options: Options) -> Outcome:
+        raise ZeroDivisionError("division by zero")
+
+    result = run(fail)
+    assert result["error"]["code"] == "INTERNAL"
+    assert "ZeroDivisionError" in result["msg"]
+    assert "in fail" in result["exception"]
+
+
+def test_async_is_refused_with_the_way_out() -> None:
+    result = run(document({}, None), async_val=30)
+    assert result["error"]["code"] == "INVALID_REQUEST"
+    assert "remove async" in result["error"]["hint"]
+
+
+def test_unknown_options_are_refused() -> None:
+    assert "destt" in run(document({}, None), destt="x")["error"]["message"]
+
+
+@pytest.mark.parametrize("where", ["message", "document", "exception"])
+def test_no_secret_leaves_in_anything_that_is_returned(where: str) -> None:
+    secrets = ("t0ps3cret", "hunter22")
+
+    def leak(options: Options) -> Outcome:
+        text = " ".join(secrets)
+        if where == "message":
+            raise errors.invalid(f"cannot log in with {text}", text, given=text)
+        if where == "exception":
+            raise ValueError(text)
+        return Outcome(Document({}, "{}\n"), None, "", {"x": [text]}, warnings=[text], document={"deep": [{"a": text}]})
+
+    result = run(leak, token=secrets[0], login={"password": secrets[1]}, return_document=True)
+    for secret in secrets:
+        assert secret not in json.dumps(result)
+
+
+def test_a_secret_of_the_wrong_type_is_masked_too() -> None:
+    result = run(document({}, None), token=["t0ps3cret"], dest="t0ps3cret", login="password=hunter22")
+    assert "t0ps3cret" not in json.dumps(result)
+
+
+def test_a_missing_package_fails_the_task_with_the_line_that_installs_it() -> None:
+    with Imports() as imports:
+        import a_package_that_nobody_has  # noqa: F401
+    result = run(document({}, None), imports=imports)
+    assert result["error"]["details"] == {"package": "a_package_that_nobody_has"}
+    assert "python -m pip install a_package_that_nobody_has" in result["error"]["hint"]
+
+
+def test_a_fault_within_the_collection_is_no_missing_package() -> None:
+    with pytest.raises(ImportError), Imports():
+        from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import nothing  # noqa: F401
+
+
+TREE = {"a.yaml": FileContent(b"secret: 1\n"), "run.sh": FileContent(b"#!/bin/sh\n", executable=True)}
+
+
+def directory(tree: dict[str, FileContent], dest: Path) -> Make:
+    def refuse(place: Path) -> None:
+        if (place / "foreign").exists():
+            raise errors.conflict(f"{place}: not ours")
+
+    product = Directory(tree, lambda place: replace_tree(place, tree, lambda _: True), refuse, shown=["recipe.yaml"])
+    return lambda options: Outcome(product, dest, "sha256:0", {})
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {**TREE, "b.yaml": FileContent(b"")},
+        {"a.yaml": TREE["a.yaml"]},
+        {**TREE, "a.yaml": FileContent(b"secret: 2\n")},
+        {**TREE, "run.sh": FileContent(b"#!/bin/sh\n")},
+    ],
+    ids=["added", "removed", "changed", "mode"],
+)
+def test_a_directory_changes_with_any_file_in_it(tmp_path: Path, tree: dict[str, FileContent]) -> None:
+    dest = tmp_path / "bundle"
+    assert run(directory(TREE, dest))["changed"] is True
+    assert run(directory(TREE, dest))["changed"] is False
+    assert run(directory(tree, dest), check=True)["changed"] is True
+    assert run(directory(TREE, dest))["changed"] is False
+
+
+def test_the_difference_of_a_directory_names_files_and_shows_no_values(tmp_path: Path) -> None:
+    dest = tmp_path / "bundle"
+    run(directory({**TREE, "recipe.yaml": FileContent(b"a: 0\n")}, dest))
+    after = {"a.yaml": FileContent(b"secret: 2\n"), "recipe.yaml": FileContent(b"a: 1\n")}
+    files, recipe = run(directory(after, dest), diff=True, check=True)["diff"]
+    assert "run.sh" in files["before"]
+    assert "run.sh" not in files["after"]
+    assert "secret" not in json.dumps(files)
+    assert (recipe["before"], recipe["after"]) == ("a: 0\n", "a: 1\n")
+
+
+def test_a_foreign_directory_is_refused_in_check_mode_too(tmp_path: Path) -> None:
+    (tmp_path / "foreign").touch()
+    assert run(directory(TREE, tmp_path), check=True)["error"]["code"] == "CONFLICT"
+
+
+def test_columns_are_aligned_and_end_without_blanks() -> None:
+    assert columns(("NAME", "N"), [("a", 1), ("long one", 2)]) == "NAME      N\na         1\nlong one  2\n"
+
+
+def test_each_format_ends_in_one_line_feed() -> None:
+    texts = {form: as_format({"a": "1.30"}, form, lambda: "A\n") for form in ("yaml", "json", "table")}
+    assert texts == {"yaml": "a: '1.30'\n", "json": '{\n  "a": "1.30"\n}\n', "table": "A\n"}

@@ -1,0 +1,96 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A task's arguments become checked options: by name, by type, and never by turning one thing into another."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import AccountingMode
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
+from ansible_collections.aicr.runtime.plugins.plugin_utils.validation import RUN_ORDER
+
+
+def refusal(spec: options.Spec, **arguments: object) -> str:
+    with pytest.raises(AicrError) as caught:
+        parse(spec, arguments)
+    assert caught.value.code.value == "INVALID_REQUEST"
+    return str(caught.value)
+
+
+def test_an_option_that_nobody_gave_has_its_default_and_is_not_stated() -> None:
+    parsed = parse(options.RECIPE, {"criteria": {"service": "eks"}})
+    assert (parsed["format"], parsed.stated("format")) == ("yaml", None)
+    assert parse(options.RECIPE, {"format": "yaml"}).stated("format") == "yaml"
+
+
+def test_criteria_that_nobody_gave_are_absent() -> None:
+    assert parse(options.RECIPE, {"criteria": {"service": "eks", "os": None}})["criteria"] == {"service": "eks"}
+
+
+@pytest.mark.parametrize("mode", [mode.value for mode in AccountingMode])
+def test_each_accounting_mode_is_a_choice(mode: str) -> None:
+    assert parse(options.RECIPE, {"slurm_accounting_mode": mode})["slurm_accounting_mode"] == mode
+
+
+@pytest.mark.parametrize("mode", ["", "Disabled", " disabled", "aicr", "customer_managed"])
+def test_as_an_option_the_accounting_mode_is_exactly_one_of_three_words(mode: str) -> None:
+    assert "slurm_accounting_mode" in refusal(options.RECIPE, slurm_accounting_mode=mode)
+
+
+def test_no_stage_but_the_recipe_takes_an_accounting_mode() -> None:
+    for spec in (options.VALIDATE, options.BUNDLE):
+        assert "slurm_accounting_mode" in refusal(spec, slurm_accounting_mode="disabled")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"criterias": {}}, "criterias"),
+        ({"criteria": {"gpu": "h100"}}, "gpu"),
+        ({"target_revision": 1.30}, "target_revision: must be text"),
+        ({"criteria": {"service": False}}, "criteria.service: must be text"),
+        ({"criteria": {"nodes": True}}, "criteria.nodes: must be a whole number"),
+        ({"criteria": {"nodes": 8.5}}, "criteria.nodes: must be a whole number"),
+        ({"dest": ["a"]}, "dest: must be text"),
+        ({"dest": {"a": "b"}}, "dest: must be text"),
+        ({"set": ["a:b=c", 5]}, "set[1]: must be text"),
+        ({"scheduling": {"storage_class": 1}}, "scheduling.storage_class: must be text"),
+        ({"return_document": "perhaps"}, "return_document"),
+        ({"return_document": ""}, "return_document"),
+        ({"format": "xml"}, "format"),
+    ],
+)
+def test_what_is_wrong_is_named(arguments: dict[str, object], named: str) -> None:
+    spec = {**options.RECIPE, **options.BUNDLE}
+    assert named in refusal(spec, **arguments)
+
+
+def test_all_problems_come_at_once() -> None:
+    said = refusal(options.BUNDLE, dest=1, target_revision=1.5)
+    assert "dest:" in said
+    assert "target_revision:" in said
+
+
+@pytest.mark.parametrize(("given", "meant"), [("false", False), ("no", False), ("0", False), (0, False), ("yes", True)])
+def test_booleans_are_booleans_however_a_form_sends_them(given: object, meant: bool) -> None:
+    assert parse(options.VALIDATE, {"fail_on_error": given})["fail_on_error"] is meant
+
+
+def test_digits_are_a_number_where_one_is_due() -> None:
+    assert parse(options.RECIPE, {"criteria": {"nodes": "8"}})["criteria"] == {"nodes": 8}
+
+
+def test_one_text_where_a_list_is_due_is_not_cut_at_its_commas() -> None:
+    entry = 'gpuoperator:driver.env=[{"name": "A", "value": "1"}]'
+    assert parse(options.BUNDLE, {"set_json": entry})["set_json"] == [entry]
+    assert parse(options.BUNDLE, {"scheduling": {"system_node_tolerations": "a:NoSchedule"}})["scheduling"] == {
+        "system_node_tolerations": ["a:NoSchedule"]
+    }
+
+
+def test_the_phases_are_those_of_the_engine() -> None:
+    assert options.PHASES == (*RUN_ORDER, "all")

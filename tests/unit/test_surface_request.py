@@ -1,0 +1,208 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options and a configuration file are one request; where they disagree, both are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options as spec
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import Document, Outcome
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe import make_recipe
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.validate import make_report
+
+SLURM = {"service": "eks", "accelerator": "h100", "intent": "training", "os": "ubuntu", "platform": "slurm"}
+SNAPSHOT = {
+    "kind": "Snapshot",
+    "measurements": [
+        {
+            "type": "K8s",
+            "subtypes": [
+                {"subtype": "server", "data": {"version": "v1.34.1-eks-3025e55"}},
+                {"subtype": "node", "data": {"provider": "aws"}},
+            ],
+        },
+        {"type": "GPU", "subtypes": [{"subtype": "hardware", "data": {"model": "h100"}}]},
+        {"type": "OS", "subtypes": [
+            {"subtype": "release", "data": {"ID": "ubuntu", "VERSION_ID": "24.04"}},
+            {"subtype": "sysctl", "data": {"/proc/sys/kernel/osrelease": "6.8.0"}},
+        ]},
+    ],
+}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Any:
+    def write(**spec: Any) -> str:
+        path = tmp_path / "aicr.yaml"
+        path.write_text(yamlio.dump({"kind": "AICRConfig", "apiVersion": "aicr.run/v1alpha2", "spec": spec}))
+        return str(path)
+
+    return write
+
+
+def recipe(**arguments: object) -> Outcome:
+    return make_recipe(parse(spec.RECIPE, arguments))
+
+
+def text(outcome: Outcome) -> str:
+    assert isinstance(outcome.product, Document)
+    return outcome.product.text
+
+
+def refusal(make: Any, **arguments: object) -> AicrError:
+    with pytest.raises(AicrError) as caught:
+        make(**arguments)
+    assert caught.value.code.value == "INVALID_REQUEST"
+    return caught.value
+
+
+def test_a_configuration_file_selects_what_options_select(config: Any) -> None:
+    accounting = {"slurm": {"accounting": {"mode": "aicr-provided"}}}
+    by_file = recipe(config=config(recipe={"criteria": SLURM, "configuration": accounting}))
+    by_options = recipe(criteria=SLURM, slurm_accounting_mode="aicr-provided")
+    assert text(by_file) == text(by_options)
+
+
+def test_options_complete_a_configuration_file(config: Any) -> None:
+    rest = {axis: SLURM[axis] for axis in ("service", "accelerator", "os")}
+    both = recipe(config=config(recipe={"criteria": rest}), criteria={"intent": "training", "platform": "slurm"})
+    assert text(both) == text(recipe(criteria=SLURM))
+
+
+def test_two_spellings_of_one_value_agree(config: Any) -> None:
+    path = config(recipe={"criteria": {**SLURM, "service": "EKS "}, "configuration": {"slurm": {"accounting": {
+        "mode": " Disabled"}}}})
+    agreed = recipe(config=path, criteria={"service": "eks"}, slurm_accounting_mode="disabled")
+    assert text(agreed) == text(recipe(criteria=SLURM))
+
+
+@pytest.mark.parametrize(
+    ("section", "arguments", "option", "field"),
+    [
+        ({"criteria": {"service": "gke"}}, {"criteria": {"service": "eks"}}, "criteria.service", "spec.recipe.criteria.service"),
+        ({"criteria": {"service": "gke"}}, {"criteria": {"service": "any"}}, "criteria.service", "spec.recipe.criteria.service"),
+        ({"criteria": {"nodes": 8}}, {"criteria": {"nodes": 9}}, "criteria.nodes", "spec.recipe.criteria.nodes"),
+        (
+            {"configuration": {"slurm": {"accounting": {"mode": "disabled"}}}},
+            {"slurm_accounting_mode": "aicr-provided"},
+            "slurm_accounting_mode",
+            "spec.recipe.configuration.slurm.accounting.mode",
+        ),
+        ({"profile": "a=b"}, {"profile": "a=c"}, "profile", "spec.recipe.profile"),
+        ({"input": {"snapshot": "a.yaml"}}, {"snapshot": "b.yaml"}, "snapshot", "spec.recipe.input.snapshot"),
+        ({"output": {"path": "a.yaml"}}, {"dest": "b.yaml"}, "dest", "spec.recipe.output.path"),
+        ({"output": {"format": "json"}}, {"format": "yaml"}, "format", "spec.recipe.output.format"),
+        ({"data": "a"}, {"catalog": "b"}, "catalog", "spec.recipe.data"),
+    ],
+)
+def test_an_option_and_a_field_that_disagree_are_refused(
+    config: Any, section: dict[str, Any], arguments: dict[str, Any], option: str, field: str
+) -> None:
+    error = refusal(recipe, config=config(recipe=section), **arguments)
+    assert error.details == {"option": option, "field": field}
+    assert option in error.message
+    assert field in error.message
+
+
+def test_a_default_disagrees_with_nothing(config: Any, tmp_path: Path) -> None:
+    path = config(recipe={"criteria": SLURM, "output": {"format": "json", "path": str(tmp_path / "r.json")}})
+    made = recipe(config=path)
+    assert text(made).startswith("{")
+    assert made.dest == tmp_path / "r.json"
+
+
+@pytest.mark.parametrize("value", ["", "bogus"])
+def test_a_mode_in_a_configuration_file_that_is_none_is_refused_at_its_field(config: Any, value: str) -> None:
+    path = config(recipe={"criteria": SLURM, "configuration": {"slurm": {"accounting": {"mode": value}}}})
+    assert "spec.recipe.configuration.slurm.accounting.mode" in refusal(recipe, config=path).message
+
+
+def test_a_format_in_a_configuration_file_that_is_none_is_refused_at_its_field(config: Any) -> None:
+    path = config(recipe={"criteria": SLURM, "output": {"format": "xml"}})
+    assert "spec.recipe.output.format" in refusal(recipe, config=path).message
+
+
+def test_empty_fields_say_nothing(config: Any) -> None:
+    empty = {"profile": "", "data": "", "criteria": {**SLURM, "nodes": 0}, "output": {"path": "", "format": ""}}
+    assert text(recipe(config=config(recipe=empty))) == text(recipe(criteria=SLURM))
+
+
+def test_a_stage_reads_its_own_section(config: Any) -> None:
+    assert "no criteria" in refusal(recipe, config=config(validate={"execution": {"noCluster": True}})).message
+
+
+@pytest.mark.parametrize("place", ["cm://gpu/snapshot", "https://example.com/s.yaml", "oci://example.com/s"])
+def test_places_that_are_no_files_are_refused_by_name(place: str) -> None:
+    error = refusal(recipe, criteria=SLURM, snapshot=place)
+    assert error.details == {"option": "snapshot"}
+    assert place.partition("//")[0] in error.message
+
+
+def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AicrError) as caught:
+        recipe(criteria=SLURM, snapshot="snapshot.yaml")
+    assert caught.value.code.value == "NOT_FOUND"
+    assert "snapshot.yaml" in caught.value.message
+    assert str(tmp_path) in caught.value.hint
+
+
+def report(**arguments: object) -> Outcome:
+    return make_report(parse(spec.VALIDATE, arguments))
+
+
+def test_documents_may_be_handed_over_instead_of_files(tmp_path: Path) -> None:
+    document = recipe(criteria=SLURM).document
+    (tmp_path / "recipe.yaml").write_text(yamlio.dump(document))
+    (tmp_path / "snapshot.yaml").write_text(yamlio.dump(SNAPSHOT))
+    by_file = report(recipe=str(tmp_path / "recipe.yaml"), snapshot=str(tmp_path / "snapshot.yaml"))
+    in_place = report(recipe=document, snapshot=SNAPSHOT)
+    assert by_file.digest == in_place.digest
+    assert by_file.summary == in_place.summary
+    assert in_place.summary["unreadable"] == 0
+
+
+def test_the_section_of_validate_is_read(config: Any, tmp_path: Path) -> None:
+    (tmp_path / "recipe.yaml").write_text(yamlio.dump(recipe(criteria=SLURM).document))
+    (tmp_path / "snapshot.yaml").write_text(yamlio.dump({**SNAPSHOT, "measurements": SNAPSHOT["measurements"][1:]}))
+    inputs = {name: str(tmp_path / f"{name}.yaml") for name in ("recipe", "snapshot")}
+    execution = {"phases": ["Deployment"], "failOnError": False, "noCluster": True}
+    by_file = report(config=config(validate={"input": inputs, "execution": execution}))
+    by_options = report(**inputs, phases=["deployment"], fail_on_error=False)
+    assert by_file.digest == by_options.digest
+    assert by_file.failure is None
+    assert by_file.summary["unreadable"] > 0
+    assert report(**inputs).failure is not None
+
+
+@pytest.mark.parametrize(
+    ("section", "field"),
+    [
+        ({"execution": {"skipChecks": ["x"]}}, "spec.validate.execution.skipChecks"),
+        ({"execution": {"failFast": True}}, "spec.validate.execution.failFast"),
+        ({"evidence": {"cncf": {"dir": "evidence"}}}, "spec.validate.evidence"),
+    ],
+)
+def test_a_field_that_can_have_no_effect_is_refused(config: Any, section: dict[str, Any], field: str) -> None:
+    assert field in refusal(report, config=config(validate=section), recipe={}, snapshot={}).message
+
+
+def test_a_field_at_its_default_asks_for_nothing(config: Any) -> None:
+    section = {"execution": {"failFast": False, "skipChecks": []}, "evidence": {"cncf": {"dir": "", "features": []}}}
+    made = report(config=config(validate=section), recipe=recipe(criteria=SLURM).document, snapshot=SNAPSHOT)
+    assert made.summary["passed"] > 0
+
+
+@pytest.mark.parametrize("missing", ["recipe", "snapshot"])
+def test_what_validate_lacks_is_named(missing: str) -> None:
+    given = {"recipe": recipe(criteria=SLURM).document, "snapshot": SNAPSHOT}
+    del given[missing]
+    assert refusal(report, **given).message == f"{missing} is missing"
