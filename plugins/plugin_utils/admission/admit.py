@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Admit a recipe from outside: its form, its names, its version against its content (spec/engine.md 1.12)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..artifacts import versions
+from ..artifacts.recipe import ComponentRef, RecipeResult, recipe_from_document
+from ..catalog import Catalog
+from ..constraints import addressability_problem
+from ..errors import AicrError, invalid, raise_all
+from ..inventory import deployment_order, is_enabled
+from ..ownership import artifact_problems
+from .coherence import HELM, KUSTOMIZE, RESERVED, coherence_problems
+
+_TYPES = {kind.lower(): kind for kind in (HELM, KUSTOMIZE)}
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A recipe that every stage can rely on, and what is odd about it."""
+
+    recipe: RecipeResult
+    warnings: tuple[str, ...]
+
+
+def admit_recipe(document: object, catalog: Catalog, source: str) -> Admitted:
+    """Decode a RecipeResult and check everything that can be checked without bundling it. Idempotent.
+
+    :param source: what to call the recipe in messages.
+    :raises AicrError: INVALID_REQUEST with every problem at once, each with its component or path.
+    """
+    recipe, warnings = recipe_from_document(document, source)
+    recipe = dataclasses.replace(recipe, component_refs=tuple(_typed(ref, catalog) for ref in recipe.component_refs))
+    problems = [
+        *_name_problems(recipe),
+        *_profile_problems(recipe),
+        *artifact_problems(recipe),
+        *coherence_problems(recipe.component_refs),
+        *_constraint_problems(recipe),
+    ]
+    try:
+        deployment_order(recipe.component_refs)
+    except AicrError as error:
+        problems.append(error)
+    raise_all(_located(problem, source) for problem in problems)
+    warnings += [
+        f'{source}: component "{ref.name}" is not in the registry: no defaults, no aliases, no scheduling apply to it'
+        for ref in recipe.component_refs
+        if is_enabled(ref) and catalog.registry.component(ref.name) is None
+    ]
+    return Admitted(recipe, tuple(warnings))
+
+
+def _typed(ref: ComponentRef, catalog: Catalog) -> ComponentRef:
+    """The reference with its type spelled canonically, and filled in where the registry knows it."""
+    kind = ref.type
+    if not kind:
+        entry = catalog.registry.component(ref.name)
+        kind = None if entry is None else KUSTOMIZE if entry.is_kustomize else HELM
+    canonical = _TYPES.get(kind.lower(), kind) if kind else None
+    return ref if canonical == ref.type else dataclasses.replace(ref, type=canonical)
+
+
+def _name_problems(recipe: RecipeResult) -> Iterator[AicrError]:
+    if not recipe.component_refs:
+        yield invalid("has no componentRefs, so nothing would run", "generate the recipe again")
+    for name, count in Counter(ref.name for ref in recipe.component_refs).items():
+        if not name:
+            yield invalid("has a component without a name", "name every entry of componentRefs")
+        elif name == RESERVED:
+            yield invalid(f'component "{name}" has a reserved name', "call it something else", component=name)
+        elif count > 1:
+            yield invalid(f'component "{name}" is declared {count} times', "keep one of them", component=name)
+
+
+def _profile_problems(recipe: RecipeResult) -> Iterator[AicrError]:
+    """Profile against version and components; what it owns is held against values where values are known."""
+    profile = recipe.metadata.selected_profile if recipe.metadata else None
+    if profile is None:
+        return
+    named = f"metadata.selectedProfile {profile.name}={profile.value}"
+    if recipe.api_version not in versions.STRICT_TRACK:
+        yield invalid(
+            f'{named} stands in a recipe of apiVersion "{recipe.api_version}", which does not carry it',
+            "generate the recipe again",
+            apiVersion=recipe.api_version,
+        )
+    if not profile.owned_paths:
+        yield invalid(f"{named} owns no paths", "generate the recipe again")
+    for component, paths in profile.owned_paths.items():
+        ref = recipe.component(component)
+        if ref is None or not is_enabled(ref):
+            state = "disabled" if ref else "missing"
+            yield invalid(
+                f'{named} needs component "{component}", which is {state}',
+                "generate the recipe again",
+                component=component,
+            )
+        if list(paths) != sorted(set(paths)) or "enabled" not in paths:
+            yield invalid(
+                f'{named}: the owned paths of "{component}" are not sorted, not unique or lack "enabled"',
+                "generate the recipe again",
+                component=component,
+            )
+
+
+def _constraint_problems(recipe: RecipeResult) -> Iterator[AicrError]:
+    """Paths that no snapshot can have; the phases after readiness have names of their own (engine.md 1.11)."""
+    readiness = recipe.validation.readiness if recipe.validation else None
+    for constraint in (*(recipe.constraints or ()), *((readiness.constraints if readiness else None) or ())):
+        if not constraint.name.strip() or not constraint.value.strip():
+            yield invalid(f'constraint "{constraint.name}" has an empty name or value', "complete or remove it")
+            continue
+        problem = addressability_problem(constraint.name, constraint.value)
+        if problem:
+            yield problem
+
+
+def _located(problem: AicrError, source: str) -> AicrError:
+    return AicrError(problem.code, f"{source}: {problem.message}", problem.hint, problem.details)

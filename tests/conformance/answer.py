@@ -1,0 +1,182 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Answer the recorded questions of the reference implementation with our plugins.
+
+Turns the reference's command line into the options of our plugins, calls what the plugins call, and writes the answers
+as ``../shared/golden/README.md`` wants them. It decides nothing: every rule is in the engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils import catalog
+from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import catalog as catalog_module
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, internal, invalid
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.query import query
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe import make_recipe
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.validate import make_report
+
+EXIT = {"INVALID_REQUEST": 2, "CONFLICT": 2, "NOT_FOUND": 3, "UNAUTHORIZED": 4, "TIMEOUT": 5, "SERVICE_UNAVAILABLE": 6}
+OTHER_EXIT = 8
+
+Answer = dict[str, Any]
+Flags = dict[str, list[str]]
+
+CRITERIA = ("service", "accelerator", "intent", "os", "platform", "nodes")
+SELECTION = (*CRITERIA, "snapshot", "profile", "slurm-accounting-mode", "config", "data", "format")
+WITHOUT_MEANING = ("output", "kubeconfig", "no-cluster", "fail-fast", "evidence-dir")
+"""Where the reference writes and how it reaches a cluster; our stages are told by their caller or reach none."""
+SWITCHES = ("no-cluster", "fail-fast")
+SHORT = {"t": "format", "r": "recipe", "s": "snapshot", "o": "output", "k": "kubeconfig", "gpu": "accelerator"}
+
+
+def flags_of(words: Sequence[str], known: Sequence[str], repeatable: Sequence[str] = ()) -> Flags:
+    """The flags of a command line by their long names."""
+    found: Flags = {}
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            raise invalid(f'unexpected argument "{word}"')
+        name, given, value = word.lstrip("-").partition("=")
+        name = SHORT.get(name, name)
+        if name not in (*known, *WITHOUT_MEANING):
+            raise invalid(f"there is no option --{name}")
+        if name in found and name not in repeatable:
+            raise invalid(f"--{name} is given twice")
+        if name in SWITCHES:
+            value = value or "true"
+        elif not given:
+            value = next(rest, "")
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def one(flags: Flags, name: str) -> str | None:
+    """The value of a flag that is given at most once."""
+    return flags[name][0] if name in flags else None
+
+
+def selection(flags: Flags, places: Callable[[str], str]) -> Mapping[str, Any]:
+    """The options that recipe and query share."""
+    criteria: dict[str, Any] = {name: flags[name][0] for name in CRITERIA if name in flags}
+    if "nodes" in criteria:
+        criteria["nodes"] = int(criteria["nodes"])
+    mode = one(flags, "slurm-accounting-mode")
+    return given(
+        criteria=criteria or None,
+        snapshot=file(flags, "snapshot", places),
+        profile=one(flags, "profile"),
+        # The reference's flag takes any spelling of a word, our option is a choice.
+        slurm_accounting_mode=None if mode is None else mode.strip().lower(),
+        config=file(flags, "config", places),
+        catalog=file(flags, "data", places),
+        format=one(flags, "format"),
+    )
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """The options that somebody gave."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def file(flags: Flags, name: str, places: Callable[[str], str]) -> str | None:
+    """The path that a flag names."""
+    return places(flags[name][0]) if name in flags else None
+
+
+def recipe(words: Sequence[str], places: Callable[[str], str]) -> tuple[str, str, Sequence[str]]:
+    """Answer to ``recipe``: text, ending of its file, warnings."""
+    chosen = selection(flags_of(words, SELECTION), places)
+    outcome = make_recipe(options.parse(options.RECIPE, chosen))
+    product: Any = outcome.product
+    return product.text, ending(chosen.get("format"), ".yaml"), outcome.warnings
+
+
+def ask(words: Sequence[str], places: Callable[[str], str]) -> tuple[str, str, Sequence[str]]:
+    """Answer to ``query``."""
+    flags = flags_of(words, (*SELECTION, "selector"))
+    chosen = {"format": "yaml", **selection(flags, places)}
+    values, warnings = query([one(flags, "selector") or ""], options.parse(options.QUERY, chosen))
+    return str(values[0]), ending(chosen["format"], ".txt"), warnings
+
+
+def validate(words: Sequence[str], places: Callable[[str], str]) -> tuple[str, str, Sequence[str]]:
+    """Answer to ``validate``."""
+    flags = flags_of(words, ("recipe", "snapshot", "phase", "config", "data"), ("phase",))
+    chosen = given(
+        recipe=file(flags, "recipe", places),
+        snapshot=file(flags, "snapshot", places),
+        phases=[phase for phase in flags.get("phase", []) if phase != "all"] or None,
+        config=file(flags, "config", places),
+        catalog=file(flags, "data", places),
+    )
+    outcome = make_report(options.parse(options.VALIDATE, chosen))
+    if outcome.failure:
+        raise outcome.failure
+    product: Any = outcome.product
+    return product.text, ".json", outcome.warnings
+
+
+COMMANDS = {"recipe": recipe, "query": ask, "validate": validate}
+
+
+def ending(form: str | None, otherwise: str) -> str:
+    """The ending of a document's file."""
+    return {"json": ".json", "table": ".txt"}.get(form or "", otherwise)
+
+
+def answer(case: Mapping[str, Any], inputs: Path, out: Path) -> Answer:
+    """The answer to one case in the recorded form."""
+
+    def places(path: str) -> str:
+        return str(inputs.parent / path) if path.startswith("inputs/") else path
+
+    command, *words = case["args"]
+    try:
+        if command not in COMMANDS or (words and not words[0].startswith("-")):
+            raise invalid(f'there is no command "{" ".join(case["args"][:2])}" yet')
+        text, suffix, warnings = COMMANDS[command](words, places)
+    except AicrError as error:
+        return refusal(case["name"], error)
+    except Exception as error:  # a fault of ours is an answer, too, and must not cost the others theirs
+        return refusal(case["name"], internal(f"{type(error).__name__}: {error}"))
+    name = f"out/{case['name']}{suffix}"
+    (out / name).parent.mkdir(parents=True, exist_ok=True)
+    (out / name).write_text(text, encoding="utf-8")
+    return {"name": case["name"], "exit": 0, "out": name, "warnings": list(warnings)}
+
+
+def refusal(name: str, error: AicrError) -> Answer:
+    """The answer to a case that we refuse."""
+    return {"name": name, "exit": EXIT.get(error.code.value, OTHER_EXIT), "error": str(error)}
+
+
+def answers(arguments: argparse.Namespace) -> Iterator[Answer]:
+    """The answers to all cases."""
+    catalog_module.EMBEDDED_ROOT = arguments.catalog
+    catalog.embedded.cache_clear()
+    for line in arguments.cases.read_text(encoding="utf-8").splitlines():
+        yield answer(json.loads(line), arguments.inputs, arguments.out)
+
+
+def main() -> int:
+    """Answer all cases of a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for option in ("--inputs", "--catalog", "--cases", "--out"):
+        parser.add_argument(option, type=Path, required=True)
+    arguments = parser.parse_args()
+    with (arguments.out / "answers.jsonl").open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(one) + "\n" for one in answers(arguments))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
