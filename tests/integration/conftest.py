@@ -1,0 +1,100 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs playbooks as a user does: with the checkout as the collection, in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parents[1]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of ansible-playbook.
+
+    :ivar results: by task, then by host.
+    """
+
+    returncode: int
+    output: str
+    results: Mapping[str, Mapping[str, dict[str, Any]]]
+
+    def result(self, task: str, host: str = "cluster") -> dict[str, Any]:
+        return self.results[task][host]
+
+    def recap(self, host: str) -> dict[str, int]:
+        """What the recap says about a host."""
+        line = next(line for line in self.output.splitlines() if line.startswith(host) and "unreachable=" in line)
+        return {name: int(count) for name, _, count in (word.partition("=") for word in line.split(":")[1].split())}
+
+
+class Ansible:
+    """Runs things in a working directory.
+
+    :ivar environment: what every run sees beside the few variables that it needs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment: dict[str, str] = {}
+
+    def command(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(Path(sys.executable).with_name(program)), *arguments],
+            cwd=self.folder,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.folder),
+                "LC_ALL": "C.UTF-8",
+                "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".venv" / "collections"),
+                "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callback_plugins"),
+                "ANSIBLE_CALLBACKS_ENABLED": "record",
+                "ANSIBLE_NOCOLOR": "1",
+                "AICR_RECORD": str(self.folder / "record.jsonl"),
+                **self.environment,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def playbook(self, playbook: str, *arguments: str, inventory: str = "cluster,", expect: int = 0) -> Run:
+        """Run a playbook by its path or its name in a collection."""
+        record = self.folder / "record.jsonl"
+        record.unlink(missing_ok=True)
+        ran = self.command("ansible-playbook", "-i", inventory, *arguments, playbook)
+        assert ran.returncode == expect, ran.stdout + ran.stderr
+        results: dict[str, dict[str, dict[str, Any]]] = {}
+        for line in record.read_text(encoding="utf-8").splitlines() if record.exists() else ():
+            entry = json.loads(line)
+            results.setdefault(entry["task"], {})[entry["host"]] = {"status": entry["status"], **entry["result"]}
+        return Run(ran.returncode, ran.stdout + ran.stderr, results)
+
+    def tasks(self, tasks: Sequence[Mapping[str, Any]], *arguments: str, expect: int = 0, **play: Any) -> Run:
+        """Run tasks against one cluster that nobody could connect to."""
+        file = self.folder / "play.yml"
+        file.write_text(json.dumps([{"hosts": "all", "gather_facts": False, "tasks": tasks, **play}]), encoding="utf-8")
+        return self.playbook(str(file), *arguments, expect=expect)
+
+
+@pytest.fixture
+def ansible(tmp_path: Path) -> Ansible:
+    """Ansible in an empty folder."""
+    return Ansible(tmp_path)
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """All files below a folder."""
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}

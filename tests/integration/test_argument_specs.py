@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the documentation says about options is what the plugins take: names, types, defaults, choices, required."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.aicr.runtime.plugins.modules import host_snapshot
+from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+NAMES = {kind: sorted(path.stem for path in (CHECKOUT / "plugins" / folder).glob("[!_]*.py"))
+         for kind, folder in (("module", "modules"), ("lookup", "lookup"))}
+SPECS: Mapping[tuple[str, str], options.Spec] = {
+    ("module", "bundle"): options.BUNDLE,
+    ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
+    ("module", "recipe"): options.RECIPE,
+    ("module", "validate"): options.VALIDATE,
+    ("lookup", "query"): options.QUERY,
+    ("lookup", "recipe"): options.RECIPE_LOOKUP,
+}
+ATTRIBUTES = {"action_group", "async", "check_mode", "diff_mode", "idempotent", "platform"}
+
+
+@functools.cache
+def documentation(kind: str) -> dict[str, Any]:
+    """``ansible-doc --json`` of all plugins of a kind."""
+    names = [f"aicr.runtime.{name}" for name in NAMES[kind]]
+    program = str(Path(sys.executable).with_name("ansible-doc"))
+    ran = subprocess.run([program, "--json", "-t", kind, *names], capture_output=True, text=True, check=True,
+                         cwd=CHECKOUT)
+    assert "[WARNING]" not in ran.stderr, ran.stderr
+    loaded: dict[str, Any] = json.loads(ran.stdout)
+    return loaded
+
+
+def plugins() -> list[tuple[str, str]]:
+    return [(kind, name) for kind, names in NAMES.items() for name in names]
+
+
+def documented(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Documented options in the form of an argument specification."""
+    return {name: form(entry, "suboptions") for name, entry in entries.items() if name != "_terms"}
+
+
+def form(entry: Mapping[str, Any], nested: str) -> dict[str, Any]:
+    shape = {
+        "type": entry.get("type", "str"),
+        "elements": entry.get("elements"),
+        "default": entry.get("default"),
+        "choices": entry.get("choices"),
+        "required": bool(entry.get("required")),
+    }
+    inner = entry.get(nested)
+    if inner is not None:
+        shape["options"] = {name: form(one, nested) for name, one in inner.items()}
+    return shape
+
+
+def specified(spec: options.Spec) -> dict[str, Any]:
+    return {name: form(option, "options") for name, option in spec.items()}
+
+
+def test_every_plugin_is_held_against_its_documentation() -> None:
+    assert sorted(SPECS) == sorted(plugins())
+
+
+@pytest.mark.parametrize(("kind", "name"), plugins())
+def test_the_documentation_says_what_the_plugin_takes(kind: str, name: str) -> None:
+    entry = documentation(kind)[f"aicr.runtime.{name}"]
+    assert documented(entry["doc"]["options"]) == specified(SPECS[kind, name])
+
+
+@pytest.mark.parametrize(("kind", "name"), plugins())
+def test_everything_that_is_documented_is_explained_and_shown(kind: str, name: str) -> None:
+    entry = documentation(kind)[f"aicr.runtime.{name}"]
+    assert entry["doc"]["version_added"]
+    assert f"aicr.runtime.{name}" in entry["examples"]
+    unexplained = [path for path, option in walk(entry["doc"]["options"], "suboptions") if not option.get("description")]
+    assert not unexplained
+    without_sample = [path for path, value in walk(entry["return"], "contains")
+                      if "sample" not in value and "contains" not in value]
+    assert not without_sample
+
+
+@pytest.mark.parametrize("name", NAMES["module"])
+def test_a_module_says_how_it_behaves(name: str) -> None:
+    doc = documentation("module")[f"aicr.runtime.{name}"]["doc"]
+    assert doc["attributes"].keys() >= ATTRIBUTES
+    assert {"path", "digest", "summary", "warnings", "incomplete", "document", "error"} <= documentation("module")[
+        f"aicr.runtime.{name}"]["return"].keys()
+
+
+def walk(entries: Mapping[str, Any] | None, nested: str, parent: str = "") -> list[tuple[str, Mapping[str, Any]]]:
+    found = []
+    for name, entry in (entries or {}).items():
+        found += [(parent + name, entry), *walk(entry.get(nested), nested, f"{parent}{name}.")]
+    return found
+
+
+def test_every_module_is_in_the_action_group() -> None:
+    runtime = yamlio.load_file(CHECKOUT / "meta" / "runtime.yml")
+    assert runtime["action_groups"]["all"] == NAMES["module"]
+
+
+@pytest.mark.parametrize("stage", ["recipe", "validate", "bundle"])
+def test_the_variables_of_a_playbook_are_the_options_of_its_action(stage: str) -> None:
+    """``dest``, ``format`` and ``return_document`` are the playbooks' own business."""
+    variables = yamlio.load_file(CHECKOUT / "playbooks" / "vars" / "argument_specs.yml")["aicr_argument_specs"][stage]
+    variables.pop("aicr_artifacts_dir")
+    own = {"dest", "format", "return_document"}
+    expected = {f"aicr_{name}": {**option, "default": None}
+                for name, option in specified(SPECS["module", stage]).items() if name not in own}
+    assert specified(variables) == expected
