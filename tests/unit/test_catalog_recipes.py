@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import AXES
 from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalog, embedded
 
@@ -57,6 +58,11 @@ def test_every_manifest_of_our_own_catalog_can_be_bundled_without_helm() -> None
         for ref in overlay.component_refs:
             for path in (*(ref.manifest_files or ()), *(ref.pre_manifest_files or ())):
                 assert catalog.manifest_rule(ref.name, path), f"{overlay.name}: {ref.name}: {path} has no rule"
+
+
+def test_lines_are_sought_only_for_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yamlio, "line_of", lambda text, path: pytest.fail("a right file was parsed twice"))
+    Catalog.load()
 
 
 def test_the_catalog_of_the_reference_loads(shared: Path) -> None:

@@ -18,7 +18,9 @@ def has_header(document: object, kind: str, reading: codec.Reading) -> TypeGuard
     if document.get("kind") != kind:
         reading.refuse(("kind",), f'is "{document.get("kind")}", must be "{kind}"')
         return False
-    problem = versions.version_problem(kind, document.get("apiVersion"), reading.place(("apiVersion",)))
-    if problem:
-        reading.problems.append(problem)
-    return problem is None
+    version = document.get("apiVersion")
+    if versions.version_problem(kind, version, reading.source) is None:
+        return True
+    problem = versions.version_problem(kind, version, reading.place(("apiVersion",)))
+    reading.problems += [problem] if problem else []
+    return False
