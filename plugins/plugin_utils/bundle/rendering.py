@@ -1,0 +1,147 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Manifests in the reference's format, rendered by one run of the real ``helm template`` (DESIGN, *No template engine*).
+
+Such a manifest reads ``.Values.<component>`` and carries its conditions inside, which no chart of one component could
+give it. Each one goes through ``tpl`` with a context of its own, and comes back as one value of a ConfigMap.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from .. import yamlio
+from ..artifacts.recipe import ComponentRef
+from ..errors import AicrError, Code, internal, invalid
+from .layout import chart_identity
+from .manifest import Manifest, is_empty, without_hooks
+from .value_path import Values
+
+HELM_CACHE = Path.home() / ".cache" / "aicr-runtime" / "helm"
+TIMEOUT_SECONDS = 120
+
+_CHART = "apiVersion: v2\nname: manifests\nversion: 0.1.0\n"
+_TEMPLATE = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: manifests
+data:
+{{- range $key, $one := .Values.manifests }}
+{{- $context := dict "Values" $one.values "Release" $one.release "Chart" $one.chart "Template" $.Template
+  "Capabilities" $.Capabilities "Files" $.Files }}
+  {{ $key }}: {{ tpl $one.text $context | toJson }}
+{{- end }}
+"""
+_BRACES = re.compile(r"\{\{|\}\}")
+
+
+def render(
+    manifests: Sequence[Manifest], refs: Mapping[str, ComponentRef], values: Mapping[str, Values]
+) -> list[Manifest]:
+    """The manifests as plain text, without those that render nothing.
+
+    :param values: the effective values by component.
+    :raises AicrError: SERVICE_UNAVAILABLE if there is no helm, INVALID_REQUEST if a manifest cannot be rendered.
+    """
+    if not manifests:
+        return []
+    rendered = _run(
+        {
+            f"m{number:04d}": _entry(manifest, refs[manifest.component], values[manifest.component])
+            for number, manifest in enumerate(manifests)
+        },
+        manifests,
+    )
+    found = []
+    for number, manifest in enumerate(manifests):
+        text = rendered.get(f"m{number:04d}") or ""
+        if not is_empty(text):
+            found.append(replace(manifest, text=_as_template(without_hooks(text))))
+    return found
+
+
+def _entry(manifest: Manifest, ref: ComponentRef, values: Values) -> dict[str, object]:
+    chart, version = chart_identity(ref)
+    return {
+        "text": manifest.text,
+        "values": {ref.name: values},
+        "release": {"Name": ref.name, "Namespace": ref.namespace or "default", "Service": "Helm"},
+        "chart": {"Name": chart, "Version": version, "AppVersion": version},
+    }
+
+
+def _as_template(text: str) -> str:
+    """Rendered text as a template that Helm gives back as it is."""
+    return _BRACES.sub(lambda match: '{{ "' + match[0] + '" }}', text)
+
+
+def _run(entries: Mapping[str, object], manifests: Iterable[Manifest]) -> Mapping[str, str]:
+    helm = find_helm()
+    if helm is None:
+        names = ", ".join(manifest.path for manifest in manifests)
+        raise AicrError(
+            Code.SERVICE_UNAVAILABLE,
+            f"helm is needed to render {names}, which the catalog holds in the reference's format",
+            f"put helm 3 or 4 on PATH or at {HELM_CACHE}/<version>/helm, or add the manifests to the registry's entry of the "
+            "component",
+        )
+    with tempfile.TemporaryDirectory(prefix="aicr-render-") as room:
+        chart = Path(room) / "chart"
+        (chart / "templates").mkdir(parents=True)
+        (chart / "Chart.yaml").write_text(_CHART)
+        (chart / "templates" / "manifests.yaml").write_text(_TEMPLATE)
+        given = Path(room) / "values.json"
+        given.touch(0o600)
+        given.write_text(json.dumps({"manifests": entries}))
+        output = _helm([helm, "template", "manifests", str(chart), "--values", str(given)], room)
+    document = yamlio.load(output, "output of helm template")
+    if not isinstance(document, dict) or not isinstance(document.get("data"), dict):
+        raise internal("helm template gave back no ConfigMap")
+    data: Mapping[str, str] = document["data"]
+    return data
+
+
+def _helm(command: list[str], room: str) -> bytes:
+    environment = {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": room,
+        **{f"HELM_{kind}_HOME": f"{room}/{kind.lower()}" for kind in ("CACHE", "CONFIG", "DATA")},
+    }
+    try:
+        run = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=room,
+            env=environment,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise AicrError(Code.TIMEOUT, f"helm template did not end within {TIMEOUT_SECONDS} s") from error
+    except OSError as error:
+        raise AicrError(Code.SERVICE_UNAVAILABLE, f"{command[0]} cannot be run: {error.strerror}") from error
+    if run.returncode:
+        last = run.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
+        raise invalid(f"a manifest of the catalog cannot be rendered: {last[-1]}", "see the component's manifests")
+    return run.stdout
+
+
+def find_helm() -> str | None:
+    """The helm on ``PATH``, otherwise the newest one in the cache."""
+    found = shutil.which("helm")
+    if found:
+        return found
+    cached = [path for path in HELM_CACHE.glob("*/helm") if os.access(path, os.X_OK)]
+    newest = max(cached, key=lambda path: [int(part) for part in re.findall(r"\d+", path.parent.name)], default=None)
+    return str(newest) if newest else None

@@ -1,0 +1,63 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the text of a ``set`` means, and which values lose something on their way through Helm (cases H1, H3, Y1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .value_path import Path, dotted, leaves
+
+_WORDS: dict[str, object] = {
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys(("null", "Null", "NULL", "~"), None),
+}
+_DECIMAL = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0x[0-9a-fA-F]+|0o[0-7]+")
+_FRACTION = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"\\]*\"")
+
+_STAYS_TEXT = re.compile(r"(?:version|tag|digest)$", re.IGNORECASE)
+_IS_NUMBERED = re.compile(r"id$", re.IGNORECASE)
+
+SHOWN_AS_EXPONENT = 1_000_000
+"""From here on Helm, which reads values as floating point, prints a whole number as ``1e+06``."""
+
+
+def read_scalar(text: str, path: Path) -> object:
+    """A scalar by the rules of YAML 1.2, quotes included; no type is guessed for a version, tag, digest or id.
+
+    Collections, anchors and the like have no meaning in here: they stay text.
+    """
+    if _QUOTED.fullmatch(text):
+        return text[1:-1].replace("''", "'") if text[0] == "'" else text[1:-1]
+    if _STAYS_TEXT.search(path[-1]):
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _IS_NUMBERED.search(path[-1]):
+        return text
+    if _DECIMAL.fullmatch(text):
+        return int(text)
+    if _BASED.fullmatch(text):
+        return int(text, 0)
+    if _FRACTION.fullmatch(text):
+        return float(text)
+    return text
+
+
+def rounded_versions(value: object, path: Path) -> Iterator[str]:
+    """Where a version, tag or digest is a fraction: ``1.30`` has already become ``1.3``."""
+    for leaf, item in leaves(value, path):
+        if leaf and type(item) is float and _STAYS_TEXT.search(leaf[-1]):
+            yield dotted(leaf)
+
+
+def exponents(value: object, path: Path) -> Iterator[str]:
+    """Where a whole number is so large that a chart prints it with an exponent."""
+    for leaf, item in leaves(value, path):
+        if type(item) is int and abs(item) >= SHOWN_AS_EXPONENT:
+            yield dotted(leaf)
