@@ -111,6 +111,15 @@ def test_checks_are_merged_by_name(root: Path) -> None:
     ]
 
 
+def test_checks_that_cannot_be_read_put_no_blame_on_who_names_them(root: Path) -> None:
+    spec = "{criteria: {service: gke}, validation: {deployment: {checks: [mine]}}}"
+    files = {"validators/catalog.yaml": checks(mine="nonsense"), "overlays/gke.yaml": overlay("gke", spec)}
+    with pytest.raises(AicrError) as caught:
+        laid_over(root, files)
+    assert '"nonsense" is no phase' in caught.value.message
+    assert "gke.yaml" not in caught.value.message
+
+
 def test_a_directory_without_a_registry_is_refused(root: Path) -> None:
     empty = root.parent / "empty"
     empty.mkdir()

@@ -137,6 +137,7 @@ def catalog(tmp_path: Path) -> Catalog:
         "components/broken/values.yaml": "a: [\n",
         "components/list/values.yaml": "- a\n",
         "components/empty/values.yaml": "# nothing\n",
+        "components/chart/values.yaml": "off: null\n",
     }
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -166,6 +167,9 @@ BIG = "components/db/values-big.yaml"
         ),
         pytest.param(
             ComponentRef("alone", values_file="components/alone/values-x.yaml"), {"x": 1}, id="without an own file"
+        ),
+        pytest.param(
+            ComponentRef("chart", values_file="components/chart/values.yaml"), {"off": None}, id="own null is for Helm"
         ),
         pytest.param(ComponentRef("empty", values_file="components/empty/values.yaml"), {}, id="empty file"),
         pytest.param(ComponentRef("db", values_file="", overrides={"a": 1}), {"a": 1}, id="empty name of a file"),
