@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,20 +65,18 @@ def one(flags: Flags, name: str) -> str | None:
     return flags[name][0] if name in flags else None
 
 
-def selection(flags: Flags, places: Callable[[str], str]) -> Mapping[str, Any]:
+def selection(flags: Flags) -> Mapping[str, Any]:
     """The options that recipe and query share."""
-    criteria: dict[str, Any] = {name: flags[name][0] for name in CRITERIA if name in flags}
-    if "nodes" in criteria:
-        criteria["nodes"] = int(criteria["nodes"])
+    criteria = {name: flags[name][0] for name in CRITERIA if name in flags}
     mode = one(flags, "slurm-accounting-mode")
     return given(
         criteria=criteria or None,
-        snapshot=file(flags, "snapshot", places),
+        snapshot=one(flags, "snapshot"),
         profile=one(flags, "profile"),
         # The reference's flag takes any spelling of a word, our option is a choice.
         slurm_accounting_mode=None if mode is None else mode.strip().lower(),
-        config=file(flags, "config", places),
-        catalog=file(flags, "data", places),
+        config=one(flags, "config"),
+        catalog=one(flags, "data"),
         format=one(flags, "format"),
     )
 
@@ -87,36 +86,33 @@ def given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def file(flags: Flags, name: str, places: Callable[[str], str]) -> str | None:
-    """The path that a flag names."""
-    return places(flags[name][0]) if name in flags else None
-
-
-def recipe(words: Sequence[str], places: Callable[[str], str]) -> tuple[str, str, Sequence[str]]:
+def recipe(words: Sequence[str]) -> tuple[str, str, Sequence[str]]:
     """Answer to ``recipe``: text, ending of its file, warnings."""
-    chosen = selection(flags_of(words, SELECTION), places)
+    chosen = selection(flags_of(words, SELECTION))
     outcome = make_recipe(options.parse(options.RECIPE, chosen))
     product: Any = outcome.product
     return product.text, ending(chosen.get("format"), ".yaml"), outcome.warnings
 
 
-def ask(words: Sequence[str], places: Callable[[str], str]) -> tuple[str, str, Sequence[str]]:
+def ask(words: Sequence[str]) -> tuple[str, str, Sequence[str]]:
     """Answer to ``query``."""
     flags = flags_of(words, (*SELECTION, "selector"))
-    chosen = {"format": "yaml", **selection(flags, places)}
-    values, warnings = query([one(flags, "selector") or ""], options.parse(options.QUERY, chosen))
+    chosen = {"format": "yaml", **selection(flags)}
+    if "selector" not in flags:
+        raise invalid("--selector is missing")
+    values, warnings = query(flags["selector"], options.parse(options.QUERY, chosen))
     return str(values[0]), ending(chosen["format"], ".txt"), warnings
 
 
-def validate(words: Sequence[str], places: Callable[[str], str]) -> tuple[str, str, Sequence[str]]:
+def validate(words: Sequence[str]) -> tuple[str, str, Sequence[str]]:
     """Answer to ``validate``."""
     flags = flags_of(words, ("recipe", "snapshot", "phase", "config", "data"), ("phase",))
     chosen = given(
-        recipe=file(flags, "recipe", places),
-        snapshot=file(flags, "snapshot", places),
+        recipe=one(flags, "recipe"),
+        snapshot=one(flags, "snapshot"),
         phases=[phase for phase in flags.get("phase", []) if phase != "all"] or None,
-        config=file(flags, "config", places),
-        catalog=file(flags, "data", places),
+        config=one(flags, "config"),
+        catalog=one(flags, "data"),
     )
     outcome = make_report(options.parse(options.VALIDATE, chosen))
     if outcome.failure:
@@ -133,17 +129,13 @@ def ending(form: str | None, otherwise: str) -> str:
     return {"json": ".json", "table": ".txt"}.get(form or "", otherwise)
 
 
-def answer(case: Mapping[str, Any], inputs: Path, out: Path) -> Answer:
+def answer(case: Mapping[str, Any], out: Path) -> Answer:
     """The answer to one case in the recorded form."""
-
-    def places(path: str) -> str:
-        return str(inputs.parent / path) if path.startswith("inputs/") else path
-
     command, *words = case["args"]
     try:
         if command not in COMMANDS or (words and not words[0].startswith("-")):
             raise invalid(f'there is no command "{" ".join(case["args"][:2])}" yet')
-        text, suffix, warnings = COMMANDS[command](words, places)
+        text, suffix, warnings = COMMANDS[command](words)
     except AicrError as error:
         return refusal(case["name"], error)
     except Exception as error:  # a fault of ours is an answer, too, and must not cost the others theirs
@@ -161,10 +153,12 @@ def refusal(name: str, error: AicrError) -> Answer:
 
 def answers(arguments: argparse.Namespace) -> Iterator[Answer]:
     """The answers to all cases."""
-    catalog_module.EMBEDDED_ROOT = arguments.catalog
+    catalog_module.EMBEDDED_ROOT = arguments.catalog.resolve()
     catalog.embedded.cache_clear()
-    for line in arguments.cases.read_text(encoding="utf-8").splitlines():
-        yield answer(json.loads(line), arguments.inputs, arguments.out)
+    lines, out = arguments.cases.read_text(encoding="utf-8").splitlines(), arguments.out.resolve()
+    os.chdir(arguments.inputs.resolve().parent)  # where every path of a question starts, also one within a file
+    for line in lines:
+        yield answer(json.loads(line), out)
 
 
 def main() -> int:

@@ -20,6 +20,7 @@ _REPLACED = (
     "namespace", "chart", "type", "source", "version", "tag", "path", "values_file", "health_check_asserts",
     "patches", "expected_resources", "cleanup", "health_check_skip",
 )  # fmt: skip
+_FIELDS = tuple(each.name for each in dataclasses.fields(ComponentRef) if each.name != "name")
 _JOINED = ("dependency_refs", "manifest_files", "pre_manifest_files")
 
 
@@ -44,9 +45,7 @@ def completed(ref: ComponentRef, catalog: Catalog, read_text: Callable[[str], st
 
     :param read_text: reads a file of the catalog.
     """
-    fields: dict[str, object] = {
-        each.name: getattr(ref, each.name) or None for each in dataclasses.fields(ref) if each.name != "name"
-    }
+    fields: dict[str, object] = {name: getattr(ref, name) or None for name in _FIELDS}
     entry = catalog.registry.component(ref.name)
     kind = ref.type or (None if entry is None else KUSTOMIZE if entry.is_kustomize else HELM)
     fields["type"] = _TYPES.get(kind.lower(), kind) if kind else None

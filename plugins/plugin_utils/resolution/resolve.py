@@ -22,9 +22,9 @@ from ..artifacts.recipe import (
 )
 from ..artifacts.snapshot import Snapshot
 from ..catalog import BASE, Catalog, Overlay, overlay_from_document
-from ..errors import AicrError, invalid
+from ..errors import AicrError, invalid, raise_all
 from ..inventory import deployment_order
-from ..ownership import derive
+from ..ownership import artifact_problems, derive
 from . import coverage, evidence, exclusion
 from .composition import Composer, Composition, composer
 from .fingerprint import criteria_from_snapshot
@@ -230,6 +230,7 @@ def _configured(
     if recipe.is_slurm or mode is not None:
         mode = mode or AccountingMode.DISABLED
         recipe = derive(recipe, mode)
+        raise_all(artifact_problems(recipe))
         recipe = dataclasses.replace(recipe, deployment_order=deployment_order(recipe.component_refs))
     if snapshot is not None and recipe.metadata is not None:
         driver = evidence.gpu_driver_state(snapshot)
