@@ -22,10 +22,12 @@ options:
       - The directory to write. Required, here or in O(config).
     type: path
   deployer:
-    description: What deploys the bundle. V(helm) stands for a script that calls Helm.
+    description:
+      - What deploys the bundle. V(helm) stands for a script that calls Helm, V(argocd) for Argo CD Applications.
     type: str
     choices:
       - helm
+      - argocd
     default: helm
   values:
     description:
@@ -157,11 +159,11 @@ files:
   elements: str
   sample: [README.md, checksums.txt, deploy.sh, recipe.yaml]
 order:
-  description: The components, in the order of deployment.
+  description: The folders of the bundle, in the order of installation.
   returned: success
   type: list
   elements: str
-  sample: [cert-manager, gpu-operator]
+  sample: [001-cert-manager, 002-gpu-operator]
 summary:
   description: A few facts about the bundle.
   returned: success
@@ -201,10 +203,10 @@ incomplete:
   elements: str
   sample: []
 document:
-  description: The effective values by component.
+  description: C(bundle-info.yaml), which says what the bundle is made of.
   returned: O(return_document=true)
   type: dict
-  sample: {gpu-operator: {driver: {enabled: true}}}
+  sample: {kind: BundleInfo, build: {deployer: helm}, layout: {entrypoint: deploy.sh}}
 error:
   description: What went wrong, in a form for programs.
   returned: failure

@@ -61,13 +61,7 @@ def replace_tree(destination: Path, tree: Tree, is_ours: Callable[[Path], bool])
     :raises AicrError: CONFLICT if something else stands there, INVALID_REQUEST if it may not be written.
     """
     restore_orphan(destination)
-    if destination.is_symlink() or (destination.exists() and not destination.is_dir()):
-        raise conflict(f"{destination}: is not a directory", "name another dest, or remove it yourself")
-    if destination.exists() and any(destination.iterdir()) and not is_ours(destination):
-        raise conflict(
-            f"{destination}: holds files that are not a bundle of ours; nothing was touched",
-            "name an empty or new directory as dest, or remove it yourself",
-        )
+    refuse_foreign(destination, is_ours)
     sibling, aside = _sibling(destination), _aside(destination)
     try:
         shutil.rmtree(sibling, ignore_errors=True)
@@ -83,6 +77,20 @@ def replace_tree(destination: Path, tree: Tree, is_ours: Callable[[Path], bool])
         restore_orphan(destination)
         raise _cannot_write(destination, error) from error
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def refuse_foreign(destination: Path, is_ours: Callable[[Path], bool]) -> None:
+    """Refuse a place that :func:`replace_tree` may not replace; touches nothing.
+
+    :raises AicrError: CONFLICT if something that is not ours stands there.
+    """
+    if destination.is_symlink() or (destination.exists() and not destination.is_dir()):
+        raise conflict(f"{destination}: is not a directory", "name another dest, or remove it yourself")
+    if destination.exists() and any(destination.iterdir()) and not is_ours(destination):
+        raise conflict(
+            f"{destination}: holds files that are not a bundle of ours; nothing was touched",
+            "name an empty or new directory as dest, or remove it yourself",
+        )
 
 
 def restore_orphan(destination: Path) -> None:

@@ -20,8 +20,10 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-NAMES = {kind: sorted(path.stem for path in (CHECKOUT / "plugins" / folder).glob("[!_]*.py"))
-         for kind, folder in (("module", "modules"), ("lookup", "lookup"))}
+NAMES = {
+    kind: sorted(path.stem for path in (CHECKOUT / "plugins" / folder).glob("[!_]*.py"))
+    for kind, folder in (("module", "modules"), ("lookup", "lookup"))
+}
 SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "bundle"): options.BUNDLE,
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
@@ -38,8 +40,9 @@ def documentation(kind: str) -> dict[str, Any]:
     """``ansible-doc --json`` of all plugins of a kind."""
     names = [f"aicr.runtime.{name}" for name in NAMES[kind]]
     program = str(Path(sys.executable).with_name("ansible-doc"))
-    ran = subprocess.run([program, "--json", "-t", kind, *names], capture_output=True, text=True, check=True,
-                         cwd=CHECKOUT)
+    ran = subprocess.run(
+        [program, "--json", "-t", kind, *names], capture_output=True, text=True, check=True, cwd=CHECKOUT
+    )
     assert "[WARNING]" not in ran.stderr, ran.stderr
     loaded: dict[str, Any] = json.loads(ran.stdout)
     return loaded
@@ -87,10 +90,12 @@ def test_everything_that_is_documented_is_explained_and_shown(kind: str, name: s
     entry = documentation(kind)[f"aicr.runtime.{name}"]
     assert entry["doc"]["version_added"]
     assert f"aicr.runtime.{name}" in entry["examples"]
-    unexplained = [path for path, option in walk(entry["doc"]["options"], "suboptions") if not option.get("description")]
+    options_of = walk(entry["doc"]["options"], "suboptions")
+    unexplained = [path for path, option in options_of if not option.get("description")]
     assert not unexplained
-    without_sample = [path for path, value in walk(entry["return"], "contains")
-                      if "sample" not in value and "contains" not in value]
+    without_sample = [
+        path for path, value in walk(entry["return"], "contains") if "sample" not in value and "contains" not in value
+    ]
     assert not without_sample
 
 
@@ -99,7 +104,8 @@ def test_a_module_says_how_it_behaves(name: str) -> None:
     doc = documentation("module")[f"aicr.runtime.{name}"]["doc"]
     assert doc["attributes"].keys() >= ATTRIBUTES
     assert {"path", "digest", "summary", "warnings", "incomplete", "document", "error"} <= documentation("module")[
-        f"aicr.runtime.{name}"]["return"].keys()
+        f"aicr.runtime.{name}"
+    ]["return"].keys()
 
 
 def walk(entries: Mapping[str, Any] | None, nested: str, parent: str = "") -> list[tuple[str, Mapping[str, Any]]]:
@@ -120,6 +126,9 @@ def test_the_variables_of_a_playbook_are_the_options_of_its_action(stage: str) -
     variables = yamlio.load_file(CHECKOUT / "playbooks" / "vars" / "argument_specs.yml")["aicr_argument_specs"][stage]
     variables.pop("aicr_artifacts_dir")
     own = {"dest", "format", "return_document"}
-    expected = {f"aicr_{name}": {**option, "default": None}
-                for name, option in specified(SPECS["module", stage]).items() if name not in own}
+    expected = {
+        f"aicr_{name}": {**option, "default": None}
+        for name, option in specified(SPECS["module", stage]).items()
+        if name not in own
+    }
     assert specified(variables) == expected

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The base of every action: changed tells the truth, check mode writes nothing, failures are typed, secrets are masked."""
+"""The base of every action: changed tells the truth, check mode writes nothing, failures are typed, secrets masked."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils import errors, yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.digest import without_header
-from ansible_collections.aicr.runtime.plugins.plugin_utils.atomic import FileContent, replace_tree
+from ansible_collections.aicr.runtime.plugins.plugin_utils.atomic import FileContent
+from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import Bundle
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.action import Action
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import Directory
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.imports import Imports
-from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import Options
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import Options, Spec
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import (
-    Directory,
     Document,
     Outcome,
     as_format,
@@ -31,7 +32,7 @@ Make = Callable[[Options], Outcome]
 
 
 class Toy(Action):
-    spec = {
+    spec: ClassVar[Spec] = {
         "dest": {"type": "path"},
         "return_document": {"type": "bool", "default": False},
         "token": {"type": "str", "no_log": True},
@@ -43,8 +44,15 @@ class Toy(Action):
         return type(self).work(options)
 
 
-def run(make: Make, *, check: bool = False, diff: bool = False, async_val: int = 0, imports: Imports | None = None,
-        **arguments: object) -> dict[str, Any]:
+def run(
+    make: Make,
+    *,
+    check: bool = False,
+    diff: bool = False,
+    async_val: int = 0,
+    imports: Imports | None = None,
+    **arguments: object,
+) -> dict[str, Any]:
     action = type("Named", (Toy,), {"work": staticmethod(make), "imports": imports or Imports()})
     task = SimpleNamespace(
         action="aicr.runtime.toy", args=arguments, async_val=async_val, check_mode=check, diff=diff, environment=None
@@ -68,7 +76,10 @@ def test_a_file_is_written_once_and_then_left_alone(tmp_path: Path) -> None:
     assert dest.read_text() == "a: 1\nkind: RecipeResult\n"
     assert dest.stat().st_mtime_ns == written
     assert {key: first[key] for key in ("path", "summary", "warnings", "incomplete")} == {
-        "path": str(dest), "summary": {"keys": 2}, "warnings": [], "incomplete": [],
+        "path": str(dest),
+        "summary": {"keys": 2},
+        "warnings": [],
+        "incomplete": [],
     }
     assert first["digest"] == second["digest"]
     assert "document" not in first
@@ -78,9 +89,7 @@ def test_check_mode_predicts_and_writes_nothing(tmp_path: Path) -> None:
     dest = tmp_path / "new" / "recipe.yaml"
     result = run(document({"a": 1}, dest), check=True, diff=True)
     assert result["changed"] is True
-    assert result["diff"] == [
-        {"before_header": str(dest), "before": "", "after_header": str(dest), "after": "a: 1\n"}
-    ]
+    assert result["diff"] == [{"before_header": str(dest), "before": "", "after_header": str(dest), "after": "a: 1\n"}]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -205,50 +214,52 @@ def test_a_fault_within_the_collection_is_no_missing_package() -> None:
         from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import nothing  # noqa: F401
 
 
-TREE = {"a.yaml": FileContent(b"secret: 1\n"), "run.sh": FileContent(b"#!/bin/sh\n", executable=True)}
+TREE = {
+    "bundle-info.yaml": FileContent(b"kind: BundleInfo\n"),
+    "values.yaml": FileContent(b"secret: 1\n"),
+    "deploy.sh": FileContent(b"#!/bin/sh\n", executable=True),
+}
 
 
 def directory(tree: dict[str, FileContent], dest: Path) -> Make:
-    def refuse(place: Path) -> None:
-        if (place / "foreign").exists():
-            raise errors.conflict(f"{place}: not ours")
-
-    product = Directory(tree, lambda place: replace_tree(place, tree, lambda _: True), refuse, shown=["recipe.yaml"])
-    return lambda options: Outcome(product, dest, "sha256:0", {})
+    return lambda options: Outcome(Directory(Bundle(tree, (), (), "sha256:0")), dest, "sha256:0", {})
 
 
 @pytest.mark.parametrize(
     "tree",
     [
         {**TREE, "b.yaml": FileContent(b"")},
-        {"a.yaml": TREE["a.yaml"]},
-        {**TREE, "a.yaml": FileContent(b"secret: 2\n")},
-        {**TREE, "run.sh": FileContent(b"#!/bin/sh\n")},
+        {name: file for name, file in TREE.items() if name != "values.yaml"},
+        {**TREE, "values.yaml": FileContent(b"secret: 2\n")},
+        {**TREE, "deploy.sh": FileContent(b"#!/bin/sh\n")},
     ],
     ids=["added", "removed", "changed", "mode"],
 )
-def test_a_directory_changes_with_any_file_in_it(tmp_path: Path, tree: dict[str, FileContent]) -> None:
+def test_a_bundle_changes_with_any_file_in_it(tmp_path: Path, tree: dict[str, FileContent]) -> None:
     dest = tmp_path / "bundle"
     assert run(directory(TREE, dest))["changed"] is True
     assert run(directory(TREE, dest))["changed"] is False
     assert run(directory(tree, dest), check=True)["changed"] is True
     assert run(directory(TREE, dest))["changed"] is False
+    assert run(directory(tree, dest))["changed"] is True
 
 
-def test_the_difference_of_a_directory_names_files_and_shows_no_values(tmp_path: Path) -> None:
+def test_the_difference_of_a_bundle_names_files_and_shows_no_values(tmp_path: Path) -> None:
     dest = tmp_path / "bundle"
     run(directory({**TREE, "recipe.yaml": FileContent(b"a: 0\n")}, dest))
-    after = {"a.yaml": FileContent(b"secret: 2\n"), "recipe.yaml": FileContent(b"a: 1\n")}
+    after = {"values.yaml": FileContent(b"secret: 2\n"), "recipe.yaml": FileContent(b"a: 1\n")}
     files, recipe = run(directory(after, dest), diff=True, check=True)["diff"]
-    assert "run.sh" in files["before"]
-    assert "run.sh" not in files["after"]
+    assert "deploy.sh" in files["before"]
+    assert "deploy.sh" not in files["after"]
     assert "secret" not in json.dumps(files)
     assert (recipe["before"], recipe["after"]) == ("a: 0\n", "a: 1\n")
 
 
-def test_a_foreign_directory_is_refused_in_check_mode_too(tmp_path: Path) -> None:
-    (tmp_path / "foreign").touch()
-    assert run(directory(TREE, tmp_path), check=True)["error"]["code"] == "CONFLICT"
+@pytest.mark.parametrize("check", [False, True])
+def test_a_directory_that_is_no_bundle_is_refused_in_check_mode_too(tmp_path: Path, check: bool) -> None:
+    (tmp_path / "letters.txt").write_text("dear")
+    assert run(directory(TREE, tmp_path), check=check)["error"]["code"] == "CONFLICT"
+    assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
 
 
 def test_columns_are_aligned_and_end_without_blanks() -> None:

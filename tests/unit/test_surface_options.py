@@ -93,4 +93,4 @@ def test_one_text_where_a_list_is_due_is_not_cut_at_its_commas() -> None:
 
 
 def test_the_phases_are_those_of_the_engine() -> None:
-    assert options.PHASES == (*RUN_ORDER, "all")
+    assert (*RUN_ORDER, "all") == options.PHASES

@@ -87,7 +87,7 @@ def test_a_document_of_any_subclasses_becomes_the_same_document_of_builtins(docu
     ],
 )
 def test_what_no_document_can_hold_is_refused_at_its_path(value: object, named: str) -> None:
-    with pytest.raises(AicrError, match="^.INVALID_REQUEST. ") as caught:
+    with pytest.raises(AicrError, match="INVALID_REQUEST") as caught:
         plain(value, "values")
     assert caught.value.message.startswith(named)
 

@@ -30,10 +30,13 @@ SNAPSHOT = {
             ],
         },
         {"type": "GPU", "subtypes": [{"subtype": "hardware", "data": {"model": "h100"}}]},
-        {"type": "OS", "subtypes": [
-            {"subtype": "release", "data": {"ID": "ubuntu", "VERSION_ID": "24.04"}},
-            {"subtype": "sysctl", "data": {"/proc/sys/kernel/osrelease": "6.8.0"}},
-        ]},
+        {
+            "type": "OS",
+            "subtypes": [
+                {"subtype": "release", "data": {"ID": "ubuntu", "VERSION_ID": "24.04"}},
+                {"subtype": "sysctl", "data": {"/proc/sys/kernel/osrelease": "6.8.0"}},
+            ],
+        },
     ],
 }
 
@@ -78,8 +81,12 @@ def test_options_complete_a_configuration_file(config: Any) -> None:
 
 
 def test_two_spellings_of_one_value_agree(config: Any) -> None:
-    path = config(recipe={"criteria": {**SLURM, "service": "EKS "}, "configuration": {"slurm": {"accounting": {
-        "mode": " Disabled"}}}})
+    path = config(
+        recipe={
+            "criteria": {**SLURM, "service": "EKS "},
+            "configuration": {"slurm": {"accounting": {"mode": " Disabled"}}},
+        }
+    )
     agreed = recipe(config=path, criteria={"service": "eks"}, slurm_accounting_mode="disabled")
     assert text(agreed) == text(recipe(criteria=SLURM))
 
@@ -87,8 +94,8 @@ def test_two_spellings_of_one_value_agree(config: Any) -> None:
 @pytest.mark.parametrize(
     ("section", "arguments", "option", "field"),
     [
-        ({"criteria": {"service": "gke"}}, {"criteria": {"service": "eks"}}, "criteria.service", "spec.recipe.criteria.service"),
-        ({"criteria": {"service": "gke"}}, {"criteria": {"service": "any"}}, "criteria.service", "spec.recipe.criteria.service"),
+        ({"criteria": {"os": "cos"}}, {"criteria": {"os": "ubuntu"}}, "criteria.os", "spec.recipe.criteria.os"),
+        ({"criteria": {"os": "cos"}}, {"criteria": {"os": "any"}}, "criteria.os", "spec.recipe.criteria.os"),
         ({"criteria": {"nodes": 8}}, {"criteria": {"nodes": 9}}, "criteria.nodes", "spec.recipe.criteria.nodes"),
         (
             {"configuration": {"slurm": {"accounting": {"mode": "disabled"}}}},

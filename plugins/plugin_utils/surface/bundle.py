@@ -5,25 +5,181 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..artifacts.config import BundleInput, BundleOutput, BundleSection, ConfigScheduling, Deployment
-from ..bundle import BundleRequest, make_bundle, refuse_destination, write_bundle
+from .. import atomic, yamlio
+from ..artifacts.config import BundleInput, BundleOutput, BundleSection, Config, ConfigScheduling, Deployment
+from ..artifacts.recipe import RecipeResult
+from ..artifacts.versions import RELEASE
+from ..bundle import Bundle, BundleRequest, is_bundle, read_scheduling, write_bundle
+from ..bundle import make_bundle as build
+from ..bundle.bundle_info import BUNDLE_INFO
+from ..bundle.writer import is_same
 from ..errors import invalid
 from .catalogs import catalog as catalog_of
 from .given import given_recipe
 from .options import BUNDLE, Options
-from .outcome import Directory, Outcome
+from .outcome import Diff, Outcome
 from .request import Field, place, read_config, request, unsupported, word
 from .source import refuse_remote
 
-_SCHEDULING = tuple(BUNDLE["scheduling"]["options"])
+SHOWN = ("recipe.yaml",)
+"""The files that a diff may show; of all others it names the digest, since values may hold what nobody should read."""
 
 
-def make(options: Options) -> Outcome:
-    """Turn a recipe into a bundle, in memory; nothing is written before every gate has passed.
+def make_bundle(options: Options) -> Outcome:
+    """Turn a recipe into a bundle.
 
-    :raises AicrError: what is wrong with the options, the files they name, the recipe, an override, or the destination.
+    :raises AicrError: what is wrong with the options, the files they name, the recipe, an override, or the values.
     """
-    values = _request(options)
+    values = _request(options, read_config(options))
+    if values["dest"] is None:
+        raise invalid("dest is missing", "name it as option, or as spec.bundle.output.target in a config")
+    refuse_remote(values["dest"], "dest")
+    catalog = catalog_of(values["catalog"])
+    recipe, warnings = given_recipe(values["recipe"], options["config"], "spec.bundle.input.recipe", catalog)
+    bundle = build(
+        BundleRequest(
+            recipe=recipe,
+            catalog=catalog,
+            deployer=values["deployer"],
+            values=values["values"] or {},
+            set=values["set"] or (),
+            set_json=values["set_json"] or (),
+            set_file=values["set_file"] or (),
+            dynamic=values["dynamic"] or (),
+            components=values["components"] or (),
+            scheduling=read_scheduling(values["scheduling"] or {}),
+            repo=values["repo"],
+            target_revision=values["target_revision"],
+            version=RELEASE,
+        )
+    )
+    return Outcome(
+        product=Directory(bundle),
+        dest=Path(values["dest"]),
+        digest=bundle.digest,
+        summary=_summary(bundle, recipe),
+        warnings=(*warnings, *bundle.warnings),
+        document=_info(bundle),
+        also={"files": sorted(bundle.tree), "order": list(bundle.order)},
+    )
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A bundle as a directory of files."""
+
+    bundle: Bundle
+
+    def differs(self, dest: Path) -> bool:
+        atomic.refuse_foreign(dest, is_bundle)
+        return not is_same(self.bundle.tree, dest)
+
+    def diff(self, dest: Path) -> Diff:
+        present = _tree_at(dest)
+        texts = [(dest, _listing(present), _listing(self.bundle.tree))]
+        texts += [(dest / name, _text_of(present, name), _text_of(self.bundle.tree, name)) for name in SHOWN]
+        return [
+            {"before_header": str(path), "before": before, "after_header": str(path), "after": after}
+            for path, before, after in texts
+            if before != after
+        ]
+
+    def store(self, dest: Path) -> None:
+        write_bundle(self.bundle, dest)
+
+
+def _request(options: Options, config: Config | None) -> dict[str, Any]:
+    section = (config.spec.bundle if config else None) or BundleSection()
+    source, output = section.input or BundleInput(), section.output or BundleOutput()
+    deployment, scheduling = section.deployment or Deployment(), section.scheduling or ConfigScheduling()
+    unsupported(
+        options["config"],
+        {
+            "spec.bundle.output.imageRefs": output.image_refs,
+            "spec.bundle.deployment.vendorCharts": deployment.vendor_charts,
+            "spec.bundle.deployment.appName": deployment.app_name,
+            "spec.bundle.scheduling.draEvictionNodeLabel": scheduling.dra_eviction_node_label,
+            "spec.bundle.attestation": section.attestation,
+            "spec.bundle.registry": section.registry,
+        },
+    )
+    fields = {
+        "recipe": Field("spec.bundle.input.recipe", source.recipe or None, place),
+        "dest": Field("spec.bundle.output.target", output.target or None, place),
+        "deployer": Field("spec.bundle.deployment.deployer", deployment.deployer or None, word),
+        "repo": Field("spec.bundle.deployment.repo", deployment.repo or None),
+        "set": Field("spec.bundle.deployment.set", list(deployment.set or ()) or None),
+        "dynamic": Field("spec.bundle.deployment.dynamic", list(deployment.dynamic or ()) or None),
+    }
+    for name, key in _PLACEMENT.items():
+        value = getattr(scheduling, name)
+        value = list(value) if isinstance(value, tuple) else value
+        fields[f"scheduling.{name}"] = Field(f"spec.bundle.scheduling.{key}", None if value in ("", 0) else value)
+    values = request(options, BUNDLE, fields)
+    _refuse_detour(options["config"], config, source)
+    return values
+
+
+_PLACEMENT = {
+    "system_node_selector": "systemNodeSelector",
+    "system_node_tolerations": "systemNodeTolerations",
+    "accelerated_node_selector": "acceleratedNodeSelector",
+    "accelerated_node_tolerations": "acceleratedNodeTolerations",
+    "workload_selector": "workloadSelector",
+    "workload_gate": "workloadGate",
+    "nodes": "nodes",
+    "storage_class": "storageClass",
+    "shared_storage_class": "sharedStorageClass",
+}
+
+
+def _refuse_detour(path: str, config: Config | None, source: BundleInput) -> None:
+    """One file says where the recipe goes and where it comes from; both must be one place (spec/surface.md 2.4)."""
+    output = config.spec.recipe.output if config and config.spec.recipe else None
+    if source.recipe and output and output.path and place(source.recipe) != place(output.path):
+        raise invalid(
+            f"{path}: spec.bundle.input.recipe ({source.recipe}) is not spec.recipe.output.path ({output.path})",
+            "name the same file in both",
+        )
+
+
+def _info(bundle: Bundle) -> dict[str, Any]:
+    info: dict[str, Any] = yamlio.load(bundle.tree[BUNDLE_INFO].content, BUNDLE_INFO)
+    return info
+
+
+def _summary(bundle: Bundle, recipe: RecipeResult) -> dict[str, object]:
+    info, mode = _info(bundle), recipe.accounting_mode
+    return {
+        "deployer": info["build"]["deployer"],
+        "components": len({release["component"] for release in info["layout"]["releases"]}),
+        "files": len(bundle.tree),
+        "accounting": mode.value if mode else None,
+    }
+
+
+def _tree_at(root: Path) -> atomic.Tree:
+    files = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir()) if root.is_dir() else ()
+    return {path.relative_to(root).as_posix(): _file_at(path) for path in files}
+
+
+def _file_at(path: Path) -> atomic.FileContent:
+    if path.is_symlink():
+        return atomic.FileContent(f"a link to {path.readlink()}".encode())
+    return atomic.FileContent(path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
+
+
+def _listing(tree: atomic.Tree) -> str:
+    """One line for each file: digest, permissions, name."""
+    return "".join(
+        f"{hashlib.sha256(file.content).hexdigest()[:16]} {file.mode:o} {name}\n" for name, file in sorted(tree.items())
+    )
+
+
+def _text_of(tree: atomic.Tree, name: str) -> str:
+    return tree[name].content.decode(errors="replace") if name in tree else ""

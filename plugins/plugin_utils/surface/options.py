@@ -66,7 +66,7 @@ BUNDLE: Spec = {
     **_DOCUMENT,
     "recipe": {"type": "raw"},
     "dest": {"type": "path"},
-    "deployer": {"type": "str", "choices": ["helm"], "default": "helm"},
+    "deployer": {"type": "str", "choices": ["helm", "argocd"], "default": "helm"},
     "values": {"type": "dict"},
     "set": {"type": "list", "elements": "str"},
     "set_json": {"type": "list", "elements": "str"},

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,7 +103,7 @@ class Document:
 
     content: Any
     text: str
-    essence: Callable[[Any], object] | None = None
+    essence: Callable[[Any], Any] | None = None
 
     @property
     def digest(self) -> str:
@@ -137,40 +136,6 @@ class Document:
         atomic.write_file(dest, self.text.encode())
 
 
-@dataclass(frozen=True)
-class Directory:
-    """A directory of files, written by the room that made it.
-
-    :ivar tree: all of its files.
-    :ivar write: puts the tree to a path, or refuses.
-    :ivar refuse: raises what ``write`` would raise about the place.
-    :ivar shown: the files that a diff may show; of all others it names the digest, since values may hold what nobody
-        should read in a log.
-    """
-
-    tree: atomic.Tree
-    write: Callable[[Path], object]
-    refuse: Callable[[Path], None]
-    shown: Sequence[str] = ()
-
-    def differs(self, dest: Path) -> bool:
-        self.refuse(dest)
-        return _listing(_tree_at(dest)) != _listing(self.tree)
-
-    def diff(self, dest: Path) -> Diff:
-        present = _tree_at(dest)
-        texts = [(str(dest), _listing(present), _listing(self.tree))]
-        texts += [(str(dest / name), _text_of(present, name), _text_of(self.tree, name)) for name in self.shown]
-        return [
-            {"before_header": place, "before": before, "after_header": place, "after": after}
-            for place, before, after in texts
-            if before != after
-        ]
-
-    def store(self, dest: Path) -> None:
-        self.write(dest)
-
-
 def as_format(document: object, form: str, table: Callable[[], str]) -> str:
     """A document as text, ending in one line feed.
 
@@ -191,25 +156,3 @@ def columns(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def _present(path: Path) -> bytes | None:
     return yamlio.read_bytes(path) if path.exists() else None
-
-
-def _tree_at(root: Path) -> atomic.Tree:
-    files = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir()) if root.is_dir() else ()
-    return {path.relative_to(root).as_posix(): _file_at(path) for path in files}
-
-
-def _file_at(path: Path) -> atomic.FileContent:
-    if path.is_symlink():
-        return atomic.FileContent(f"a link to {path.readlink()}".encode())
-    return atomic.FileContent(path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
-
-
-def _listing(tree: atomic.Tree) -> str:
-    """One line for each file: digest, permissions, name."""
-    return "".join(
-        f"{hashlib.sha256(file.content).hexdigest()[:16]} {file.mode:o} {name}\n" for name, file in sorted(tree.items())
-    )
-
-
-def _text_of(tree: atomic.Tree, name: str) -> str:
-    return tree[name].content.decode(errors="replace") if name in tree else ""

@@ -47,7 +47,9 @@ def text_problem(value: object, name: str) -> AicrError | None:
     """
     if value is None or isinstance(value, str):
         return None
-    hint = "write it in quotes; to YAML 1.30 is the number 1.3, and no is false" if isinstance(value, (int, float)) else ""
+    hint = (
+        "write it in quotes; to YAML 1.30 is the number 1.3, and no is false" if isinstance(value, (int, float)) else ""
+    )
     return invalid(f"{name}: must be text, not {type_name(value)}", hint)
 
 

@@ -1,9 +1,14 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes every task's result as one line of JSON to $AICR_RECORD, for tests that look at what a user's callback gets."""
+"""Writes every task's result as a line of JSON to $AICR_RECORD, for tests that look at what a callback gets."""
 
 from __future__ import annotations
+
+import json
+import os
+
+from ansible.plugins.callback import CallbackBase
 
 DOCUMENTATION = r"""
 name: record
@@ -11,11 +16,6 @@ type: notification
 short_description: Write results for tests
 description: Writes every result as a line of JSON.
 """
-
-import json
-import os
-
-from ansible.plugins.callback import CallbackBase
 
 
 class CallbackModule(CallbackBase):

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Python reads this at its start where PYTHONPATH names the folder: from then on no connection leaves the machine's kernel."""
+"""Python reads this at its start where PYTHONPATH names the folder; from then on nothing connects to a network."""
 
 from __future__ import annotations
 
