@@ -42,7 +42,7 @@ def collect(fs: RootFs, found: Findings, timeout: float) -> None:
     # systemctl ignores what it is told in a chroot, unless told otherwise.
     environment = dict(os.environ, LC_ALL="C", SYSTEMD_COLORS="0", SYSTEMD_IGNORE_CHROOT="1")
     try:
-        answer = subprocess.run(
+        answer = subprocess.run(  # pylint: disable=ansible-bad-function  # run_command knows no timeout
             command, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=timeout, env=environment
         )
     except FileNotFoundError:
