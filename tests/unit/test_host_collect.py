@@ -97,6 +97,6 @@ def test_the_node_is_called_as_kubernetes_says_else_as_the_host_does(
 
 def test_this_very_machine_reads_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    first, second = (host_collect.measurements(host_collect.collect(RootFs(), ALL)) for _ in range(2))
+    first, second = (host_collect.measurements(host_collect.collect(RootFs(), ALL)) for _run in range(2))
     assert first == second
     assert first != []
