@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,7 +60,7 @@ class BundleRequest:
     set_file: Sequence[str] = ()
     dynamic: Sequence[str] = ()
     components: Sequence[str] = ()
-    scheduling: Scheduling = Scheduling()
+    scheduling: Scheduling = field(default_factory=Scheduling)
     repo: str | None = None
     target_revision: str | None = None
     serial: bool = False
@@ -163,6 +163,7 @@ def judge(request: BundleRequest) -> Judged:
         OverrideInput(request.values, request.set, request.set_json, request.set_file, request.dynamic), resolve
     )
     problems += unreadable
+    problems += _open_values_problems(given, deployer)
     overrides = _allowed(given, request.recipe, problems)
     present, more = presence(
         request.recipe,
@@ -171,7 +172,7 @@ def judge(request: BundleRequest) -> Judged:
         resolve,
     )
     problems += [*more, *gate.absence_problems(request.recipe, present)]
-    overrides = _effective(overrides, present, deployer, problems)
+    overrides = _effective(overrides, present, problems)
     if not any(map(present.has, present.declared)):
         raise_all(problems)
     recipe = bundled_recipe(request.recipe, present)
@@ -248,6 +249,17 @@ def _resolver(request: BundleRequest) -> Resolve:
     return resolve
 
 
+def _open_values_problems(overrides: Iterable[Override], deployer: Deployer) -> Iterator[AicrError]:
+    for override in overrides:
+        if override.surface is Surface.DYNAMIC and not deployer.takes_dynamic:
+            yield invalid(
+                f"{override.place}: the deployer {deployer.name} cannot leave values open until the installation",
+                "use deployer helm, or give the value with set",
+                component=override.component,
+                deployer=deployer.name,
+            )
+
+
 def _allowed(overrides: Iterable[Override], recipe: RecipeResult, problems: list[AicrError]) -> list[Override]:
     """The overrides that no gate refuses; the others would only spoil what is judged after this."""
     allowed = []
@@ -259,22 +271,11 @@ def _allowed(overrides: Iterable[Override], recipe: RecipeResult, problems: list
     return allowed
 
 
-def _effective(
-    overrides: Iterable[Override],
-    present: Presence,
-    deployer: Deployer,
-    problems: list[AicrError],
-) -> list[Override]:
+def _effective(overrides: Iterable[Override], present: Presence, problems: list[AicrError]) -> list[Override]:
     """The overrides that can take effect in this bundle."""
     effective = []
     for override in overrides:
         problem = present.effect_problem(override) or allocation.deferral_problem(override)
-        if not problem and override.surface is Surface.DYNAMIC and not deployer.takes_dynamic:
-            problem = invalid(
-                f"{override.place}: the deployer {deployer.name} cannot leave values open",
-                "use deployer helm, or give the value with set",
-                component=override.component,
-            )
         if problem:
             problems.append(problem)
         else:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``bundle-info.yaml``: what a bundle is made of and how it begins, for programs (spec/surface.md 2.6). Nothing volatile."""
+"""``bundle-info.yaml``: what a bundle is made of and how it begins, for programs (spec/surface.md 2.6)."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _connection_problem(override: Override, mode: AccountingMode | None) -> Iter
         and intersects(dotted(override.path), STORAGE)
     ):
         yield invalid(
-            f"{override.place} defers {SLURM}:{STORAGE} to the installation, where nothing checks the customer's connection",
+            f"{override.place} defers {SLURM}:{STORAGE} to the installation, where nothing checks the connection",
             "give the connection with set_file or values",
             component=SLURM,
             path=dotted(override.path),
@@ -159,8 +159,8 @@ def legacy_warnings(recipe: RecipeResult, overrides: Iterable[Override]) -> list
         return []
     return [
         f"deprecated: {override.place} turns accounting on for a recipe without accounting mode; it can only mean "
-        f"customer-managed, is not recorded in the recipe, and stops working in release {LEGACY_WINDOW_ENDS}: generate the "
-        f"recipe of {SLURM} again with {FIELD}={AccountingMode.CUSTOMER_MANAGED.value}"
+        f"customer-managed, is not recorded in the recipe, and stops working in release {LEGACY_WINDOW_ENDS}: "
+        f"generate the recipe of {SLURM} again with {FIELD}={AccountingMode.CUSTOMER_MANAGED.value}"
         for override in overrides
         if override.component == SLURM
         and any(intersects(dotted(path), LEGACY_SWITCH) for path, _ in leaves(override.value, override.path))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The inference gateway's load balancer is closed to the world unless someone opens it by name (spec/surface.md 1.11)."""
+"""The inference gateway is closed to the world unless someone opens it by name (spec/surface.md 1.11)."""
 
 from __future__ import annotations
 

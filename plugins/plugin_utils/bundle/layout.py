@@ -144,8 +144,8 @@ def lay_out(
             if phase is not Phase.PRIMARY and folder.release in declared:
                 problems.append(
                     invalid(
-                        f'component "{ref.name}" has manifests for a release "{folder.release}", but a component of that name is '
-                        "declared as well",
+                        f'component "{ref.name}" has manifests for a release "{folder.release}", but a component '
+                        "of that name is declared as well",
                         "rename the other component",
                         component=ref.name,
                     )
@@ -183,7 +183,7 @@ def upstream_chart(ref: ComponentRef) -> Chart:
 
 
 def chart_identity(ref: ComponentRef) -> tuple[str, str]:
-    """Name and version by which a component's manifests know their chart: without a leading ``v``, 0.1.0 if there is none."""
+    """Name and version by which manifests know their chart: without a leading ``v``, 0.1.0 if there is none."""
     chart = upstream_chart(ref)
     return chart.name, chart.version.removeprefix("v") or "0.1.0"
 

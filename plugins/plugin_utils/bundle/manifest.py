@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manifests of components: which ones apply, and their text as templates of a local chart (DESIGN, *No template engine*)."""
+"""The manifests of components: which ones apply, as templates of a local chart (DESIGN, *No template engine*)."""
 
 from __future__ import annotations
 

@@ -9,18 +9,19 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path as FilePath
 
 from .. import yamlio
 from ..artifacts.codec import type_name
 from ..catalog.registry import RESERVED
 from ..errors import AicrError, invalid, not_found
+from .credential import credentials
 from .scalar import read_scalar
 from .value_path import Path, dotted, leaves, parse_path
 
 
-class Surface(str, Enum):
+class Surface(StrEnum):
     """The options by which values come in, as messages call them."""
 
     VALUES = "values"
@@ -74,7 +75,7 @@ _ENTRY = re.compile(r"(?P<component>[^:=]*):(?P<path>(?:[^=\\]|\\.)*)(?:=(?P<val
 class OverrideInput:
     """The override options of a request, as the user gave them."""
 
-    values: Mapping[str, Mapping[str, object]]
+    values: Mapping[str, object]
     set: Sequence[str]
     set_json: Sequence[str]
     set_file: Sequence[str]
@@ -106,9 +107,7 @@ def read_overrides(given: OverrideInput, resolve: Resolve) -> tuple[list[Overrid
     return found, problems
 
 
-def _values(
-    given: Mapping[str, Mapping[str, object]], resolve: Resolve, problems: list[AicrError]
-) -> Iterator[Override]:
+def _values(given: Mapping[str, object], resolve: Resolve, problems: list[AicrError]) -> Iterator[Override]:
     for written, values in given.items():
         if not isinstance(values, Mapping):
             problems.append(
@@ -143,9 +142,10 @@ def _entry(entry: str, surface: Surface, resolve: Resolve) -> Override | None:
     takes_value = surface is not Surface.DYNAMIC
     form = "component:path=value" if takes_value else "component:path"
     match = _ENTRY.fullmatch(entry)
-    shown = entry.partition("=")[0]
+    shown, _, rest = entry.partition("=")
     if not match:
-        raise invalid(f'{surface.value}: "{shown}" names no component and path', f"write {form}")
+        whole = shown if any(credentials(rest, (shown,))) else entry
+        raise invalid(f'{surface.value}: "{whole}" names no component and path', f"write {form}")
     written, text, value = match["component"], match["path"], match["value"]
     if not written or not text:
         raise invalid(f'{surface.value}: "{shown}" has an empty component or path', f"write {form}")

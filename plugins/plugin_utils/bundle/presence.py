@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which components of a recipe a bundle holds, and why the others are missing (spec/engine.md 4.2, *Enable/disable*)."""
+"""Which components of a recipe a bundle holds, and why not the others (spec/engine.md 4.2, *Enable/disable*)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Presence:
             return None
         reason = self.absent[override.component]
         return invalid(
-            f'{override.place} cannot take effect: component "{override.component}" is not in the bundle because {reason}',
+            f'{override.place} cannot take effect: component "{override.component}" is not in the bundle, {reason}',
             "drop the override, or keep the component",
             component=override.component,
             reason=reason,
@@ -104,7 +104,7 @@ def _switched_off(
         elif enabled and toggle.component in absent:
             problems.append(
                 invalid(
-                    f'{toggle.place}: component "{toggle.component}" is disabled by the recipe and cannot be enabled again',
+                    f'{toggle.place}: component "{toggle.component}" is disabled by the recipe, which is final',
                     "the platform already has it; resolve a recipe that enables it",
                     component=toggle.component,
                 )
@@ -133,7 +133,7 @@ def _filtered(
         elif name in absent:
             problems.append(
                 invalid(
-                    f'components: component "{name}" is not there to keep because {absent[name]}',
+                    f'components: component "{name}" is not there to keep, {absent[name]}',
                     f"drop {written} from components",
                     component=name,
                 )

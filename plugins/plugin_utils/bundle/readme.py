@@ -25,7 +25,7 @@ brings no database.
 - The database has to exist, and the user needs all rights on it, those to create tables included.
 - Backup, upgrades and monitoring of the database are yours.
 """,
-    AccountingMode.AICR_PROVIDED: f"""\
+    AccountingMode.AICR_PROVIDED: """\
 The bundle installs MariaDB operator and database, and connects Slurm to them. This is an installation, not a managed
 service:
 
@@ -40,25 +40,24 @@ No value of the connection can be overridden: both ends would have to change at 
 _HELM = """\
     ./deploy.sh
 
-It needs Helm 3 or 4. `KUBECONFIG` and `KUBE_CONTEXT` choose the cluster; `./deploy.sh --help` tells the options. Run it
-again after a failure: what is there is upgraded in place. One release alone: `NNN-name/install.sh`, with `--dry-run` to look
-first.
+It needs Helm 3 or 4. `KUBECONFIG` and `KUBE_CONTEXT` choose the cluster; `./deploy.sh --help` tells the options. Run
+it again after a failure: what is there is upgraded in place. One release alone: `NNN-name/install.sh`, with `--dry-run`
+to look first.
 """
 _OPEN = """
-Values that stand open until the installation are in `cluster-values.yaml` of their folders; fill them in before you install.
+Values that stand open are in `cluster-values.yaml` of their folders; fill them in before you install.
 """
 _ARGOCD = """\
 1. Commit this directory as the root of the repository and branch that `app-of-apps.yaml` names.
 2. `kubectl apply -n argocd -f app-of-apps.yaml`
 
-Applications are synced in waves. Argo CD goes on to the next wave when the Applications of this one are healthy only if it
-knows how healthy an Application is: check that `argocd-cm` has
-`resource.customizations.health.argoproj.io_Application`.
+Applications are synced in waves. Argo CD waits for the health of one wave before the next only if it knows how healthy
+an Application is: check that `argocd-cm` has `resource.customizations.health.argoproj.io_Application`.
 """
 
 _AFTER = """\
-What charts leave behind on purpose stays: CustomResourceDefinitions, PersistentVolumeClaims and Secrets that operators made.
-Remove these by hand, and only when their data is no longer needed.
+What charts leave behind on purpose stays: PersistentVolumeClaims, Secrets that operators made, some
+CustomResourceDefinitions. Remove these by hand, and only when their data is no longer needed.
 """
 
 
@@ -110,8 +109,8 @@ def _uninstall(plan: Plan, deployer: Deployer) -> Iterator[str]:
         )
     else:
         yield (
-            "Delete the Applications in reverse order of their waves. Without the finalizer of `cascade_delete` Argo CD "
-            "leaves the objects of an Application in the cluster.\n"
+            "Delete the Applications in reverse order of their waves. Without the finalizer of `cascade_delete`\n"
+            "Argo CD leaves the objects of an Application in the cluster.\n"
         )
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Manifests in the reference's format, rendered by one run of the real ``helm template`` (DESIGN, *No template engine*).
+"""Manifests in the reference's format, rendered by the real ``helm template`` (DESIGN, *No template engine*).
 
 Such a manifest reads ``.Values.<component>`` and carries its conditions inside, which no chart of one component could
 give it. Each one goes through ``tpl`` with a context of its own, and comes back as one value of a ConfigMap.
@@ -24,7 +24,7 @@ from ..artifacts.recipe import ComponentRef
 from ..errors import AicrError, Code, internal, invalid
 from .layout import chart_identity
 from .manifest import Manifest, is_empty, without_hooks
-from .value_path import Values
+from .value_path import ABSENT, Blocked, Values, find, put
 
 HELM_CACHE = Path.home() / ".cache" / "aicr-runtime" / "helm"
 TIMEOUT_SECONDS = 120
@@ -43,6 +43,9 @@ data:
 {{- end }}
 """
 _BRACES = re.compile(r"\{\{|\}\}")
+_ACTION = re.compile(r"\{\{-?\s*(?!/\*)(.*?)-?\}\}", re.DOTALL)
+_CHAIN = re.compile(r"(?<![\w.])(?:\$\w*)?((?:\.[A-Za-z_]\w*){2,})")
+_OBJECTS = frozenset({"Values", "Release", "Chart", "Template", "Capabilities", "Files"})
 
 
 def render(
@@ -74,10 +77,31 @@ def _entry(manifest: Manifest, ref: ComponentRef, values: Values) -> dict[str, o
     chart, version = chart_identity(ref)
     return {
         "text": manifest.text,
-        "values": {ref.name: values},
+        "values": {ref.name: _with_sections(values, manifest.text)},
         "release": {"Name": ref.name, "Namespace": ref.namespace or "default", "Service": "Helm"},
         "chart": {"Name": chart, "Version": version, "AppVersion": version},
     }
+
+
+def _with_sections(values: Values, text: str) -> Values:
+    """The values with an empty mapping for every section that a manifest reads from and that is not there.
+
+    The reference reads nothing from a section that is missing, where Helm fails; empty and missing are alike to a
+    condition.
+    """
+    for action in _ACTION.findall(text):
+        for chain in _CHAIN.findall(action):
+            *sections, _leaf = chain.strip(".").split(".")
+            if sections[0] in _OBJECTS:
+                continue
+            for depth in range(1, len(sections) + 1):
+                path = tuple(sections[:depth])
+                if find(values, path) in (ABSENT, None):
+                    try:
+                        values = put(values, path, {})
+                    except Blocked:
+                        break
+    return values
 
 
 def _as_template(text: str) -> str:
@@ -85,15 +109,14 @@ def _as_template(text: str) -> str:
     return _BRACES.sub(lambda match: '{{ "' + match[0] + '" }}', text)
 
 
-def _run(entries: Mapping[str, object], manifests: Iterable[Manifest]) -> Mapping[str, str]:
+def _run(entries: Mapping[str, object], manifests: Sequence[Manifest]) -> Mapping[str, str]:
     helm = find_helm()
     if helm is None:
         names = ", ".join(manifest.path for manifest in manifests)
         raise AicrError(
             Code.SERVICE_UNAVAILABLE,
             f"helm is needed to render {names}, which the catalog holds in the reference's format",
-            f"put helm 3 or 4 on PATH or at {HELM_CACHE}/<version>/helm, or add the manifests to the registry's entry of the "
-            "component",
+            f"put helm 3 or 4 on PATH or at {HELM_CACHE}/<version>/helm, or list the manifests in the registry",
         )
     with tempfile.TemporaryDirectory(prefix="aicr-render-") as room:
         chart = Path(room) / "chart"
@@ -103,7 +126,10 @@ def _run(entries: Mapping[str, object], manifests: Iterable[Manifest]) -> Mappin
         given = Path(room) / "values.json"
         given.touch(0o600)
         given.write_text(json.dumps({"manifests": entries}))
-        output = _helm([helm, "template", "manifests", str(chart), "--values", str(given)], room)
+        try:
+            output = _helm([helm, "template", "manifests", str(chart), "--values", str(given)], room)
+        except _Failed as failed:
+            raise _unrenderable(str(failed), manifests) from None
     document = yamlio.load(output, "output of helm template")
     if not isinstance(document, dict) or not isinstance(document.get("data"), dict):
         raise internal("helm template gave back no ConfigMap")
@@ -132,9 +158,30 @@ def _helm(command: list[str], room: str) -> bytes:
     except OSError as error:
         raise AicrError(Code.SERVICE_UNAVAILABLE, f"{command[0]} cannot be run: {error.strerror}") from error
     if run.returncode:
-        last = run.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-        raise invalid(f"a manifest of the catalog cannot be rendered: {last[-1]}", "see the component's manifests")
+        raise _Failed(run.stderr.decode(errors="replace").strip())
     return run.stdout
+
+
+class _Failed(Exception):
+    """Helm ended with an error; the text is what it said."""
+
+
+def _unrenderable(said: str, manifests: Iterable[Manifest]) -> AicrError:
+    """Helm quotes the whole manifest before it says what is wrong with it."""
+    guilty = next((one for one in manifests if json.dumps(one.text, ensure_ascii=False)[1:-1] in said), None)
+    name = f'manifest "{guilty.path}" of {guilty.component}' if guilty else "a manifest"
+    why = (
+        said.rpartition(": executing ")[2]
+        if ": executing " in said
+        else said.splitlines()[-1]
+        if said
+        else "no message"
+    )
+    return invalid(
+        f"{name} cannot be rendered: {' '.join(why.split())}",
+        "mend the manifest, or the value that it reads",
+        **({"component": guilty.component, "path": guilty.path} if guilty else {}),
+    )
 
 
 def find_helm() -> str | None:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where the pods of a bundle go: selectors, tolerations, storage classes, into the paths that the registry names.
 
-The rules are those of spec/engine.md 4.2; where the recipe says something on purpose, a default never beats it (case N33).
+The rules are those of spec/engine.md 4.2; what the recipe says on purpose beats a default (case N33).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Scheduling:
 
 
 def read_scheduling(given: Mapping[str, object]) -> Scheduling:
-    """The ``scheduling`` option; selectors are mappings or lists of ``key=value``, tolerations lists of ``key=value:effect``.
+    """The ``scheduling`` option: selectors as mappings or ``key=value``, tolerations as ``key=value:effect``.
 
     :raises AicrError: INVALID_REQUEST with everything that is wrong: unknown keys, wrong types, names that Kubernetes
         does not take.
@@ -90,15 +90,10 @@ def read_scheduling(given: Mapping[str, object]) -> Scheduling:
 
 
 def _selector(place: str, value: object) -> Selector:
-    pairs: list[tuple[object, object]] = []
     if isinstance(value, Mapping):
-        pairs = list(value.items())
+        pairs: list[tuple[object, object]] = list(value.items())
     elif isinstance(value, (list, tuple)):
-        for entry in value:
-            key, separator, text = str(entry).partition("=")
-            if not separator:
-                raise invalid(f'{place}: "{entry}" is no label', "write key=value")
-            pairs.append((key, text))
+        pairs = [_label(place, entry) for entry in value]
     else:
         raise invalid(f"{place}: must be a mapping of labels, not {type_name(value)}", "write {key: value}")
     for key, text in pairs:
@@ -111,6 +106,13 @@ def _selector(place: str, value: object) -> Selector:
         if not _LABEL_VALUE.fullmatch(text):
             raise invalid(f'{place}: "{text}" is no label value', "at most 63 letters, digits, - _ and dots")
     return {str(key): str(text) for key, text in pairs}
+
+
+def _label(place: str, entry: object) -> tuple[object, object]:
+    key, separator, text = str(entry).partition("=")
+    if not separator:
+        raise invalid(f'{place}: "{entry}" is no label', "write key=value")
+    return key, text
 
 
 def _tolerations(place: str, value: object) -> tuple[Toleration, ...]:
@@ -234,9 +236,10 @@ class Injection:
                 continue
             if self.stated.opted_out(path):
                 if given is not None:
+                    place = f"{self.component.name}:{dotted(path)}"
                     self.notes.append(
-                        f"{self.component.name}:{dotted(path)} is empty on purpose in the recipe, so scheduling.{option} is not "
-                        f"added there; give the list with set_json {self.component.name}:{dotted(path)} if it is due"
+                        f"{place} is empty on purpose in the recipe, so scheduling.{option} is not added there; "
+                        f"give the list with set_json {place} if it is due"
                     )
                 continue
             stated = find(self.stated.values, path)
@@ -255,7 +258,7 @@ class Injection:
 
 
 def unplaced(component: Component, values: Values, scheduling: Scheduling) -> list[AicrError]:
-    """The selectors that a component cannot do without and does not have (spec/engine.md 2.1, ``requireNodeSelector``)."""
+    """The selectors that a component cannot do without and lacks (spec/engine.md 2.1, ``requireNodeSelector``)."""
     problems = []
     has_class = bool(scheduling.storage_class) or any(
         find(values, segments(path)) for path in component.storage_class_paths

@@ -129,7 +129,9 @@ def _mariadb_ownership(name: str, scene: Scene) -> Iterator[Finding]:
     if scene.recipe.accounting_mode is not AccountingMode.AICR_PROVIDED:
         return
     state = scene.recipe.metadata.maria_db_operator_state if scene.recipe.metadata else None
-    way_out = f"generate the recipe again with {FIELD}={AccountingMode.CUSTOMER_MANAGED.value} to use the database that is there"
+    way_out = (
+        f"generate the recipe with {FIELD}={AccountingMode.CUSTOMER_MANAGED.value} to use the database that is there"
+    )
     facts = {"component": name, "mariaDBOperatorState": state}
     if not state:
         yield (
@@ -183,8 +185,8 @@ def _driver_ownership(name: str, scene: Scene) -> Iterator[Finding]:
         yield f'{name}: metadata.gpuDriverState "{state}" of the recipe is neither {PREINSTALLED} nor {NO_DRIVER}'
     if state == NO_DRIVER and not (operator_installs and toolkit):
         yield (
-            f"{name}: driver.enabled or toolkit.enabled is false, as if nodes came with the driver, but the snapshot saw "
-            "no NVIDIA driver on its GPU node; let the platform install one and take the snapshot again, or set "
+            f"{name}: driver.enabled or toolkit.enabled is false, as if nodes came with the driver, but the snapshot "
+            "saw no NVIDIA driver on its GPU node; let the platform install one and take the snapshot again, or set "
             f"{name}:driver.enabled=true and {name}:toolkit.enabled=true"
         )
     install_dir = _driver_dir(name, values)
@@ -256,8 +258,8 @@ def _dra_root(name: str, scene: Scene, operator_installs: bool, install_dir: str
         )
     elif not operator_installs and root is not ABSENT and clean == CONTAINER_ROOT:
         yield (
-            f"{name}: driver.enabled is false, but {driver} reads nvidiaDriverRoot {CONTAINER_ROOT}, which nobody fills "
-            "then; generate the recipe again, or set it to where the platform installs the driver"
+            f"{name}: driver.enabled is false, but {driver} reads nvidiaDriverRoot {CONTAINER_ROOT}, which nobody "
+            "fills then; generate the recipe again, or set it to where the platform installs the driver"
         )
 
 
@@ -288,8 +290,8 @@ def _sentinel_label(name: str, scene: Scene) -> Iterator[Finding]:
     yield from found
     if not found and not idle and not told:
         yield (
-            f"{name}: {operator} does not install the driver, so no driver pod tells NVSentinel of it and its collectors "
-            f"would run nowhere; set {name}:{dotted(_REMEDY)}=true"
+            f"{name}: {operator} does not install the driver, so no driver pod tells NVSentinel of it and its "
+            f"collectors would run nowhere; set {name}:{dotted(_REMEDY)}=true"
         )
 
 

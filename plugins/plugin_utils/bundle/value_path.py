@@ -139,14 +139,14 @@ def nest(entries: Iterator[tuple[Path, object]] | list[tuple[Path, object]]) -> 
 
 def meets(one: Path, other: Path) -> bool:
     """Whether two paths are equal or one lies below the other."""
-    return all(mine == theirs for mine, theirs in zip(one, other))
+    return all(mine == theirs for mine, theirs in zip(one, other, strict=False))
 
 
 def blocked_problem(place: str, component: str, path: Path, blocked: Blocked) -> AicrError:
     """The refusal of a path that leads through something that is no mapping."""
     kind = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list"}
     return invalid(
-        f'{place}: "{dotted(blocked.path)}" of {component} is {kind.get(type(blocked.value), "a value")}, not a mapping, '
+        f'{place}: "{dotted(blocked.path)}" of {component} is {kind.get(type(blocked.value), "a value")}, no mapping, '
         f"so {dotted(path)} cannot lie below it",
         "override the parent as a whole, or drop one of the two overrides",
         component=component,

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a bundle is what was made: checksums over every file, and nothing beside them (case N28, spec/surface.md 1.13)."""
+"""Whether a bundle is what was made: checksums over every file, nothing beside them (case N28, surface.md 1.13)."""
 
 from __future__ import annotations
 

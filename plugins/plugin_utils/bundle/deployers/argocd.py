@@ -84,8 +84,8 @@ class ArgoCD(Deployer):
             name = self._application_name(folder)
             if len(name) > MAX_NAME or not _APPLICATION.fullmatch(name) or name == PARENT:
                 yield invalid(
-                    f'component "{folder.component}": "{name}" cannot be the name of an Application: at most {MAX_NAME} '
-                    f"lower-case letters, digits and hyphens, and not {PARENT}",
+                    f'component "{folder.component}": "{name}" cannot be the name of an Application: at most '
+                    f"{MAX_NAME} lower-case letters, digits and hyphens, and not {PARENT}",
                     "choose another argocd.name_prefix",
                     component=folder.component,
                 )

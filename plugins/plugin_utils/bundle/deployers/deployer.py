@@ -61,21 +61,21 @@ class Deployer(ABC):
     def read(cls, options: DeployerOptions, problems: list[AicrError]) -> Deployer:
         """The deployer with its options; what it cannot take becomes a problem."""
 
-    @abstractmethod
-    def problems(self, plan: Plan) -> Iterator[AicrError]:
+    def problems(self, plan: Plan) -> Iterator[AicrError]:  # noqa: ARG002 - the default has nothing against any plan
         """What about a plan this deployer cannot install."""
+        return iter(())
 
     @abstractmethod
     def files(self, plan: Plan) -> Iterator[tuple[str, FileContent]]:
         """All files of the bundle except those that every bundle has."""
 
-    @abstractmethod
     def settings(self) -> dict[str, object]:
         """What ``bundle-info.yaml`` tells of the deployer's options."""
+        return {}
 
-    @abstractmethod
-    def release_manifest(self, folder: Folder) -> str | None:
+    def release_manifest(self, folder: Folder) -> str | None:  # noqa: ARG002 - the default knows no such file
         """The file that stands for a release, if the deployer has such."""
+        return None
 
 
 def text_file(text: str, *, executable: bool = False) -> FileContent:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ...atomic import FileContent
 from ...errors import AicrError, invalid
-from ..layout import Chart, Folder
+from ..layout import Chart
 from . import scripts
 from .deployer import Deployer, DeployerOptions, Dumper, Plan, chart_files, text_file
 
@@ -35,10 +35,6 @@ class Helm(Deployer):
             )
         return cls()
 
-    def problems(self, plan: Plan) -> Iterator[AicrError]:
-        """Helm installs every plan."""
-        return iter(())
-
     def files(self, plan: Plan) -> Iterator[tuple[str, FileContent]]:
         dump = Dumper()
         for folder in plan.folders:
@@ -48,12 +44,6 @@ class Helm(Deployer):
                 yield f"{folder.path}/upstream.env", text_file(_environment(folder.chart))
             yield f"{folder.path}/install.sh", text_file(scripts.install(folder), executable=True)
         yield self.entrypoint, text_file(scripts.deploy(plan.folders), executable=True)
-
-    def settings(self) -> dict[str, object]:
-        return {}
-
-    def release_manifest(self, folder: Folder) -> str | None:
-        return None
 
 
 def _environment(chart: Chart) -> str:

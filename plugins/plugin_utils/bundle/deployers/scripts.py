@@ -121,7 +121,8 @@ install() {
     fi
     local pause="${BACKOFF[attempt < ${#BACKOFF[@]} ? attempt : ${#BACKOFF[@]} - 1]}"
     attempt=$((attempt + 1))
-    printf 'deploy.sh: %s failed, attempt %d of %d follows in %d s\\n' "${folder}" "${attempt}" "${retries}" "${pause}" >&2
+    printf 'deploy.sh: %s failed, attempt %d of %d follows in %d s\\n' \\
+      "${folder}" "${attempt}" "${retries}" "${pause}" >&2
     sleep "${pause}"
   done
 }
