@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from .. import yamlio
 from ..artifacts.digest import without_header
+from ..artifacts.merged_snapshot import merge_snapshots
 from ..artifacts.snapshot import Snapshot, SnapshotHeader, new_snapshot, snapshot_from_document, snapshot_to_document
 from ..artifacts.versions import RELEASE
-from ..errors import AicrError, Code, not_found
+from ..errors import AicrError, Code, invalid, not_found
 from .outcome import Document, Outcome
 from .plain import plain
 
@@ -78,3 +79,19 @@ def _summary(snapshot: Snapshot) -> dict[str, object]:
         "gpus": snapshot.reading("GPU", "hardware", "gpu-count"),
         "model": snapshot.reading("GPU", "hardware", "model"),
     }
+
+
+def merged(documents: object) -> dict[str, Any]:
+    """The Snapshot of a cluster out of those of its nodes.
+
+    :param documents: a list of Snapshots, or what a filter of Jinja's made of one.
+    :raises AicrError: INVALID_REQUEST if one of them is no Snapshot, and what
+        :func:`artifacts.merged_snapshot.merge_snapshots` raises.
+    """
+    given = plain(list(documents) if isinstance(documents, Iterator) else documents, "merge_snapshots")
+    if not isinstance(given, list):
+        raise invalid("merge_snapshots: takes a list of snapshots", "put the snapshots of all nodes into one list")
+    snapshots = [
+        snapshot_from_document(document, f"snapshot {position}")[0] for position, document in enumerate(given, start=1)
+    ]
+    return snapshot_to_document(merge_snapshots(snapshots))
