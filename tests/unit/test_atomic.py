@@ -79,7 +79,7 @@ def test_a_failure_half_way_leaves_the_old_tree(tmp_path: Path, monkeypatch: pyt
     def full(*_arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(atomic, "_write_synced", full)
+    monkeypatch.setattr(atomic, "_write", full)
     with pytest.raises(AicrError, match="No space left"):
         atomic.replace_tree(target, NEW, is_ours)
     assert names(tmp_path) == {"bundle/marker", "bundle/a/old.txt"}
