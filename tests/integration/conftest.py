@@ -88,6 +88,13 @@ class Ansible:
         file.write_text(json.dumps([{"hosts": "all", "gather_facts": False, "tasks": tasks, **play}]), encoding="utf-8")
         return self.playbook(str(file), *arguments, expect=expect)
 
+    def tree(self, root: str) -> dict[str, bytes]:
+        """All files below a folder of the working directory."""
+        folder = self.folder / root
+        return {
+            str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+        }
+
 
 @pytest.fixture
 def ansible(tmp_path: Path) -> Ansible:
@@ -95,6 +102,7 @@ def ansible(tmp_path: Path) -> Ansible:
     return Ansible(tmp_path)
 
 
-def tree(root: Path) -> dict[str, bytes]:
-    """All files below a folder."""
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+@pytest.fixture(scope="module")
+def shared_ansible(tmp_path_factory: pytest.TempPathFactory) -> Ansible:
+    """Ansible in a folder that all tests of a module share."""
+    return Ansible(tmp_path_factory.mktemp("ansible"))

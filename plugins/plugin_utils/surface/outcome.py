@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from .. import atomic, yamlio
 from ..artifacts.digest import digest
-from ..errors import AicrError, conflict
+from ..errors import AicrError, invalid
 
 Diff = list[dict[str, str]]
 
@@ -112,7 +112,7 @@ class Document:
 
     def differs(self, dest: Path) -> bool:
         if dest.is_dir():
-            raise conflict(f"{dest}: is a directory, so no file can be written there", "name a file as dest")
+            raise invalid(f"{dest}: is a directory, so no file can be written there", "name a file as dest")
         present = _present(dest)
         if present is None or present == self.text.encode():
             return present is None
@@ -132,7 +132,7 @@ class Document:
         try:
             dest.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise conflict(f"{dest.parent}: cannot be made: {error.strerror}", "name another dest") from error
+            raise invalid(f"{dest.parent}: cannot be made: {error.strerror}", "name another dest") from error
         atomic.write_file(dest, self.text.encode())
 
 
