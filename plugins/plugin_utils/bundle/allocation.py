@@ -1,13 +1,12 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who hands out GPUs is the recipe's choice: overrides of these paths are deprecated, dynamic ones refused."""
+"""Who hands out GPUs is the recipe's choice: overrides of these paths are deprecated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..errors import AicrError, invalid
 from ..ownership import intersects
 from .overrides import TOGGLE, Override, Surface
 from .value_path import dotted
@@ -25,19 +24,6 @@ POLICY = {
 def policy_path(override: Override) -> str | None:
     """The path of the allocation policy that an override touches, if any."""
     return next((path for path in POLICY.get(override.component, ()) if intersects(path, dotted(override.path))), None)
-
-
-def deferral_problem(override: Override) -> AicrError | None:
-    """A value that is only known at installation cannot be verified against the recipe."""
-    path = policy_path(override) if override.surface is Surface.DYNAMIC else None
-    if path in (None, TOGGLE):
-        return None
-    return invalid(
-        f"{override.place} defers {override.component}:{path}, which decides who hands out GPUs, to the installation",
-        "let the recipe's overlay decide it",
-        component=override.component,
-        path=path,
-    )
 
 
 def policy_warnings(overrides: Iterable[Override]) -> Iterator[str]:

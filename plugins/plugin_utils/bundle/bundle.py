@@ -22,6 +22,7 @@ from ..ownership.accounting import LEGACY_SWITCH, SLURM
 from . import allocation, gate
 from .bundle_info import BUNDLE_INFO, RECIPE, bundle_info
 from .checksums import CHECKSUMS, write_checksums
+from .deferral import deferral_problems
 from .deployers import Plan, deployer_called
 from .deployers.deployer import Deployer, DeployerOptions, text_file
 from .layout import lay_out
@@ -172,7 +173,7 @@ def judge(request: BundleRequest) -> Judged:
         resolve,
     )
     problems += [*more, *gate.absence_problems(request.recipe, present)]
-    overrides = _effective(overrides, present, problems)
+    overrides = _effective(overrides, present, request.catalog, problems)
     if not any(map(present.has, present.declared)):
         raise_all(problems)
     recipe = bundled_recipe(request.recipe, present)
@@ -271,14 +272,16 @@ def _allowed(overrides: Iterable[Override], recipe: RecipeResult, problems: list
     return allowed
 
 
-def _effective(overrides: Iterable[Override], present: Presence, problems: list[AicrError]) -> list[Override]:
+def _effective(
+    overrides: Iterable[Override], present: Presence, catalog: Catalog, problems: list[AicrError]
+) -> list[Override]:
     """The overrides that can take effect in this bundle."""
     effective = []
     for override in overrides:
-        problem = present.effect_problem(override) or allocation.deferral_problem(override)
-        if problem:
-            problems.append(problem)
-        else:
+        lost = present.effect_problem(override)
+        found = [lost] if lost else list(deferral_problems(override, catalog.registry.component(override.component)))
+        problems += found
+        if not found:
             effective.append(override)
     return effective
 
