@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.aicr.runtime.plugins.modules.host_snapshot import ARGUMENT_SPEC
-from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.action import Action, Imports
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.action import Action
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.imports import Imports
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import Options
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import Outcome
 

@@ -29,8 +29,8 @@ notes:
 options:
   return_document:
     description:
-      - Also return the document itself as RV(ignore:document).
-      - Large registered results cost time in every task that follows. Prefer the file at O(dest).
+      - Return the document itself.
+      - Large registered results cost time in every task that follows. A file with the document does not.
     type: bool
     default: false
 """

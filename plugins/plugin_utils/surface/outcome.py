@@ -119,7 +119,7 @@ class Document:
         if self.essence is None:
             return True
         try:
-            return self.essence(yamlio.load(present, str(dest))) != self.essence(self.content)
+            return bool(self.essence(yamlio.load(present, str(dest))) != self.essence(self.content))
         except (AicrError, AttributeError, KeyError, TypeError):
             return True  # something else stands there
 
