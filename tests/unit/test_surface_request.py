@@ -213,3 +213,11 @@ def test_what_validate_lacks_is_named(missing: str) -> None:
     given = {"recipe": recipe(criteria=SLURM).document, "snapshot": SNAPSHOT}
     del given[missing]
     assert refusal(report, **given).message == f"{missing} is missing"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [("", "empty text"), (1.5, "a number"), (["a.yaml"], "a list"), (True, "a boolean")]
+)
+def test_what_is_neither_a_path_nor_a_document_is_refused(value: object, kind: str) -> None:
+    message = refusal(report, recipe=value, snapshot=SNAPSHOT).message
+    assert message == f"recipe: must be the path of a file, or a document, not {kind}"

@@ -32,7 +32,8 @@ def read(value: object, option: str) -> Source:
     if isinstance(value, dict):
         return Source(value, f"option {option}")
     if not isinstance(value, str) or not value:
-        raise invalid(f"{option}: must be the path of a file or a document, not {codec.type_name(value) or 'empty'}")
+        kind = "empty text" if value == "" else codec.type_name(value)
+        raise invalid(f"{option}: must be the path of a file, or a document, not {kind}")
     refuse_remote(value, option)
     path = Path(os.path.expanduser(os.path.expandvars(value)))
     try:
