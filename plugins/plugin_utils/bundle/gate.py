@@ -58,8 +58,9 @@ def override_problems(override: Override, recipe: RecipeResult) -> Iterator[Aicr
         )
     for path in rounded_versions(override.value, override.path):
         yield invalid(
-            f"{override.surface.value} {override.written}:{path} is a fraction, but a version, tag or digest is text",
-            'write it in quotes: 1.30 has already become 1.3, "1.30" stays',
+            f"{override.surface.value} {override.written}:{path} is a number with a fraction or a boolean, but a version, "
+            "tag or digest is text",
+            'write it in quotes: 1.30 has already become 1.3 and no false, "1.30" stays',
             component=override.component,
             path=path,
         )
@@ -168,9 +169,9 @@ def legacy_warnings(recipe: RecipeResult, overrides: Iterable[Override]) -> list
 
 
 def number_warnings(overrides: Iterable[Override]) -> list[str]:
-    """Whole numbers that a chart may print as ``1e+06`` (case H1)."""
+    """Numbers that a chart may print as ``1e+06`` (case H1)."""
     return [
-        f"{override.surface.value} {override.written}:{path} is a whole number that Helm may print with an exponent "
+        f"{override.surface.value} {override.written}:{path} is a number that Helm may print with an exponent "
         "(1000000 as 1e+06); give it as text, in quotes, if the chart wants text"
         for override in overrides
         for path in exponents(override.value, override.path)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -173,7 +174,7 @@ def _scalar(text: str, path: Path, _place: str) -> object:
 
 def _json(text: str, _path: Path, place: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)
     except json.JSONDecodeError as error:
         raise invalid(
             f"{place}: is not JSON: {error.msg} at character {error.pos + 1}",
@@ -191,8 +192,11 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return mapping
 
 
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no number")
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number that is none, or is too large")
+    return number
 
 
 def _file(name: str, path: Path, place: str) -> object:

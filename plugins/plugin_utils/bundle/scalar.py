@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .value_path import Path, dotted, leaves
 
@@ -23,8 +23,10 @@ _QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"\\]*\"")
 _STAYS_TEXT = re.compile(r"(?:version|tag|digest)$", re.IGNORECASE)
 _IS_NUMBERED = re.compile(r"id$", re.IGNORECASE)
 
-SHOWN_AS_EXPONENT = 1_000_000
-"""From here on Helm, which reads values as floating point, prints a whole number as ``1e+06``."""
+_IS_VERSION = re.compile(r"(?:\w*image)?[_-]?(?:version|tag|digest)", re.IGNORECASE)
+
+FIRST_EXPONENT, LAST_EXPONENT = 1e6, 1e-4
+"""Helm reads numbers of values as floating point and prints them with an exponent from 1000000 on and below 0.0001."""
 
 
 def read_scalar(text: str, path: Path) -> object:
@@ -50,14 +52,29 @@ def read_scalar(text: str, path: Path) -> object:
 
 
 def rounded_versions(value: object, path: Path) -> Iterator[str]:
-    """Where a version, tag or digest is a fraction: ``1.30`` has already become ``1.3``."""
-    for leaf, item in leaves(value, path):
-        if leaf and type(item) is float and _STAYS_TEXT.search(leaf[-1]):
+    """Where a version, tag or digest is a fraction or a boolean: ``1.30`` has become ``1.3``, and ``no`` ``false``."""
+    for leaf, item in _scalars(value, path):
+        key = leaf[-1] if leaf else ""
+        if (type(item) is float and _STAYS_TEXT.search(key)) or (type(item) is bool and _IS_VERSION.fullmatch(key)):
             yield dotted(leaf)
 
 
 def exponents(value: object, path: Path) -> Iterator[str]:
-    """Where a whole number is so large that a chart prints it with an exponent."""
-    for leaf, item in leaves(value, path):
-        if type(item) is int and abs(item) >= SHOWN_AS_EXPONENT:
+    """Where a number is so large or so small that a chart prints it with an exponent."""
+    for leaf, item in _scalars(value, path):
+        number = abs(item) if isinstance(item, (int, float)) and type(item) is not bool else 0
+        if number >= FIRST_EXPONENT or 0 < number < LAST_EXPONENT:
             yield dotted(leaf)
+
+
+def _scalars(value: object, path: Path) -> Iterator[tuple[Path, object]]:
+    """Every scalar with its path; what stands in a list has the path of the list."""
+    for leaf, item in leaves(value, path):
+        if isinstance(item, list):
+            for one in item:
+                yield from _scalars(one, leaf)
+        elif isinstance(item, Mapping):
+            for key, one in item.items():
+                yield from _scalars(one, (*leaf, str(key)))
+        else:
+            yield leaf, item

@@ -243,8 +243,17 @@ class Injection:
                     )
                 continue
             stated = find(self.stated.values, path)
-            if not isinstance(stated, list):
+            if stated is ABSENT:
                 self._put(path, [dict(one) for one in ((TOLERATE_ALL,) if given is None else given)])
+            elif not isinstance(stated, list):
+                self.problems.append(
+                    invalid(
+                        f"{self.component.name}:{dotted(path)} must be a list of tolerations, not {type_name(stated)}",
+                        f"give the whole list with set_json {self.component.name}:{dotted(path)}",
+                        component=self.component.name,
+                        path=dotted(path),
+                    )
+                )
             elif given is not None:
                 held = find(self.values, path)
                 kept = held if isinstance(held, list) else stated

@@ -87,6 +87,8 @@ def _component_values(
     typed = [*by_surface[Surface.SET_FILE], *by_surface[Surface.SET_JSON]]
     for override in sorted(typed, key=lambda one: (len(one.path), one.path)):
         values = _applied(values, override, problems)
+    for override in by_surface[Surface.DYNAMIC]:
+        _applied(values, override, problems)  # what stands open must have a place, too
     if entry:
         problems += unplaced(entry, values, scheduling)
     values = mount_shared_storage(ref, values, problems)
