@@ -14,9 +14,10 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
+from yaml import CSafeDumper, CSafeLoader  # an ImportError where PyYAML lacks libyaml
 
 from .errors import AicrError, invalid, not_found
 
@@ -34,10 +35,8 @@ _NUMBER = re.compile(
 )
 
 
-class _Loader(yaml.CSafeLoader):
+class _Loader(CSafeLoader):
     """The C parser with the scalar rules of this module instead of PyYAML's."""
-
-    yaml_implicit_resolvers: ClassVar[dict[Any, Any]] = {}
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -69,6 +68,7 @@ def _float(_loader: Any, node: Any) -> float:
     )
 
 
+_Loader.yaml_implicit_resolvers = {}
 _Loader.add_implicit_resolver(_NULL, re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
 _Loader.add_implicit_resolver(_BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 _Loader.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
@@ -79,7 +79,7 @@ _Loader.add_constructor(_INT, _integer)
 _Loader.add_constructor(_FLOAT, _float)
 
 
-class _Dumper(yaml.CSafeDumper):
+class _Dumper(CSafeDumper):
     """The C emitter; resolves by YAML 1.1 (PyYAML's own) and 1.2, so that it quotes what either would misread."""
 
     def ignore_aliases(self, _data: Any) -> bool:

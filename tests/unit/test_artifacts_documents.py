@@ -144,3 +144,8 @@ def test_every_recorded_recipe_and_snapshot_comes_back_as_it_was(shared: Path, t
             assert snapshot.snapshot_to_document(read_snapshot) == document, path.name
             count += 1
     assert count > 380
+
+
+def test_the_release_is_the_one_that_the_collection_is_published_as() -> None:
+    galaxy = yamlio.load_file(Path(__file__).parents[2] / "galaxy.yml")
+    assert galaxy["version"] == versions.RELEASE
