@@ -19,6 +19,10 @@ _REFERENCE_KEYS = ("name", "key")
 
 _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _DNS_NAME = re.compile(rf"(?!.{{254}}){_LABEL}(?:\.{_LABEL})*\.?")
+_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0[xX][0-9A-Fa-f]*)\.?")
+"""What a resolver takes for an address, such as 127.1 or 2130706433: the last label of a DNS name is no number."""
+_THIS_MACHINE = re.compile(r"(?:(?:.*\.)?(?:localhost|localdomain)|localhost[46]|ip6-(?:localhost|loopback))\.?", re.I)
+_POSTGRES = re.compile(r"(?:^|.*[:+])(?:postgres|postgresql|pgsql)(?:\+\w+)?://.*|.*:5432(?:/.*)?", re.I | re.S)
 _DATABASE = re.compile(r"[A-Za-z0-9_]{1,64}")
 _USER = re.compile(r"[A-Za-z0-9~!@%^&*()_+={}|\[\]:<>/.,-]{1,32}")
 _SECRET = re.compile(r"(?!.{254})[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*")
@@ -131,37 +135,44 @@ def _host_problems(host: object) -> Iterator[AicrError]:
         yield _wrong(
             path, "must be text that is not empty", "give the name that the database has inside the cluster's network"
         )
+    elif _POSTGRES.fullmatch(host):
+        yield _wrong(
+            path, "is an address of PostgreSQL", "slurmdbd speaks to MariaDB or MySQL only; give the host of one alone"
+        )
     elif "://" in host:
         yield _wrong(
             path,
             "is a URL where a mere host name is due",
             "slurmdbd speaks to MariaDB or MySQL only; leave the scheme out",
         )
-    elif _is_loopback(host):
+    elif _is_elsewhere_another(host):
         yield _wrong(
-            path, f'is "{host}", which means another machine on every node', "give a name that resolves everywhere"
+            path, f'is "{host}", which is not the same machine from every node', "give a name that resolves everywhere"
         )
-    elif not _DNS_NAME.fullmatch(host) and not _is_address(host):
+    elif _address(host) is None and (not _DNS_NAME.fullmatch(host) or _NUMBER.fullmatch(host)):
         yield _wrong(path, "is neither a DNS name nor an address", "give the host alone, without port, user or path")
 
 
-def _is_address(host: str) -> bool:
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(host)
+        address = ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return True
+        return None
+    # A zone, as in fe80::1%eth0, is the name of an interface of one machine.
+    return None if "%" in host else address
 
 
-def _is_loopback(host: str) -> bool:
-    name = host.rstrip(".").lower()
-    if name == "localhost" or name.endswith((".localhost", ".localdomain")):
+def _is_elsewhere_another(host: str) -> bool:
+    """Whether a host is this machine, this link, or no single machine (case S11)."""
+    if _THIS_MACHINE.fullmatch(host):
         return True
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
+    address = _address(host.rstrip(".").partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address):
+        address = address.ipv4_mapped or address
+    if address is None:
         return False
-    return address.is_loopback or address.is_unspecified
+    local = address.is_loopback or address.is_unspecified or address.is_link_local or address.is_multicast
+    return local or (isinstance(address, ipaddress.IPv4Address) and address.is_reserved)
 
 
 def _at(values: Mapping[str, object], path: str) -> object:
