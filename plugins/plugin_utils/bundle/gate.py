@@ -58,8 +58,8 @@ def override_problems(override: Override, recipe: RecipeResult) -> Iterator[Aicr
         )
     for path in rounded_versions(override.value, override.path):
         yield invalid(
-            f"{override.surface.value} {override.written}:{path} is a number with a fraction or a boolean, but a version, "
-            "tag or digest is text",
+            f"{override.surface.value} {override.written}:{path} is a fraction or a boolean, but a version, tag or "
+            "digest is text",
             'write it in quotes: 1.30 has already become 1.3 and no false, "1.30" stays',
             component=override.component,
             path=path,
