@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..artifacts.recipe import ComponentRef
+from ..catalog.registry import is_pinned
 from ..errors import AicrError, invalid
 from ..inventory import is_enabled
 
@@ -27,7 +28,7 @@ def _problems(ref: ComponentRef) -> Iterator[AicrError]:
         text = getattr(ref, name)
         if text and text != text.strip():
             yield _wrong(ref, name, f'has blanks around its {name} "{text}"', "remove them")
-    if ref.version is not None and ref.version.strip() in ("", "v"):
+    if ref.version is not None and not is_pinned(ref.version):
         yield _wrong(
             ref, "version", f'has the version "{ref.version}", which installs whatever is newest', "pin a version"
         )

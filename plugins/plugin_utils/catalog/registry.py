@@ -20,6 +20,13 @@ RESERVED = "deployer"
 COMPONENT_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,51}[a-z0-9])?")
 """A component's name is a folder and a Helm release."""
 
+_UNPINNED = re.compile(r"[vV]?|latest|.*[*^~<>=|,].*|[vV]?(?:[0-9]+\.)*[xX](?:\.[0-9xX]+)*")
+
+
+def is_pinned(version: str) -> bool:
+    """Whether a version is of one release: Helm installs the newest that fits an empty one, a range or a wildcard."""
+    return not _UNPINNED.fullmatch(version.strip())
+
 
 @dataclass(frozen=True)
 class HelmDefaults:
@@ -246,7 +253,7 @@ def _check_source(component: Component, reading: codec.Reading, at: codec.Path) 
             "keep one of helm and kustomize",
         )
     version = helm.default_version if helm else None
-    if version is not None and version.strip() in ("", "v"):
+    if version is not None and not is_pinned(version):
         reading.refuse(
             (*at, "helm", "defaultVersion"),
             f'component "{component.name}" has the version "{version}", which would install whatever is newest',
