@@ -136,7 +136,7 @@ bench: $(SETUP) ## speed and memory, as ratios within one run
 
 .PHONY: soak
 soak: $(SETUP) ## the property tests, with many times the examples
-	$(PYTEST) tests/unit --hypothesis-profile=soak
+	$(PYTEST) tests/unit tests/soak --hypothesis-profile=soak
 
 .PHONY: dist
 dist: $(SETUP) ## the collection's tarball, from HEAD, into dist/
