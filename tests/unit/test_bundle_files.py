@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of a bundle: folders, charts, Applications, what every bundle has (spec/engine.md 4.5, spec/surface.md 2.6)."""
+"""The files of a bundle: folders, charts, Applications, what every bundle has (engine.md 4.5, surface.md 2.6)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gate: no override, by whatever surface, changes what the accounting mode owns (ADR-016, spec/engine.md 5.5, 5.6)."""
+"""The gate: no override, by whatever surface, changes what the accounting mode owns (ADR-016, engine.md 5.5, 5.6)."""
 
 from __future__ import annotations
 

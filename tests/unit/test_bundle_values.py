@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Effective values, and which components are there at all (spec/engine.md 4.2, cases N30, S-storage of spec/catalog.md)."""
+"""Effective values, and which components are there at all (spec/engine.md 4.2, case N30)."""
 
 from __future__ import annotations
 

@@ -118,6 +118,24 @@ def _run(entries: Mapping[str, object], manifests: Sequence[Manifest]) -> Mappin
             f"helm is needed to render {names}, which the catalog holds in the reference's format",
             f"put helm 3 or 4 on PATH or at {HELM_CACHE}/<version>/helm, or list the manifests in the registry",
         )
+    try:
+        return _template(helm, entries)
+    except _Failed as failed:
+        # Helm does not say which of them it refuses, so each is asked for alone.
+        for manifest, (key, entry) in zip(manifests, entries.items(), strict=True):
+            try:
+                _template(helm, {key: entry})
+            except _Failed as alone:
+                raise invalid(
+                    f'manifest "{manifest.path}" of {manifest.component} cannot be rendered: {alone}',
+                    "mend the manifest, or the value that it reads",
+                    component=manifest.component,
+                    path=manifest.path,
+                ) from None
+        raise internal(f"helm template failed: {failed}") from None
+
+
+def _template(helm: str, entries: Mapping[str, object]) -> Mapping[str, str]:
     with tempfile.TemporaryDirectory(prefix="aicr-render-") as room:
         chart = Path(room) / "chart"
         (chart / "templates").mkdir(parents=True)
@@ -126,10 +144,7 @@ def _run(entries: Mapping[str, object], manifests: Sequence[Manifest]) -> Mappin
         given = Path(room) / "values.json"
         given.touch(0o600)
         given.write_text(json.dumps({"manifests": entries}))
-        try:
-            output = _helm([helm, "template", "manifests", str(chart), "--values", str(given)], room)
-        except _Failed as failed:
-            raise _unrenderable(str(failed), manifests) from None
+        output = _helm([helm, "template", "manifests", str(chart), "--values", str(given)], room)
     document = yamlio.load(output, "output of helm template")
     if not isinstance(document, dict) or not isinstance(document.get("data"), dict):
         raise internal("helm template gave back no ConfigMap")
@@ -158,30 +173,19 @@ def _helm(command: list[str], room: str) -> bytes:
     except OSError as error:
         raise AicrError(Code.SERVICE_UNAVAILABLE, f"{command[0]} cannot be run: {error.strerror}") from error
     if run.returncode:
-        raise _Failed(run.stderr.decode(errors="replace").strip())
+        raise _Failed(run.stderr.decode(errors="replace"))
     return run.stdout
 
 
 class _Failed(Exception):
-    """Helm ended with an error; the text is what it said."""
+    """Helm ended with an error."""
 
-
-def _unrenderable(said: str, manifests: Iterable[Manifest]) -> AicrError:
-    """Helm quotes the whole manifest before it says what is wrong with it."""
-    guilty = next((one for one in manifests if json.dumps(one.text, ensure_ascii=False)[1:-1] in said), None)
-    name = f'manifest "{guilty.path}" of {guilty.component}' if guilty else "a manifest"
-    why = (
-        said.rpartition(": executing ")[2]
-        if ": executing " in said
-        else said.splitlines()[-1]
-        if said
-        else "no message"
-    )
-    return invalid(
-        f"{name} cannot be rendered: {' '.join(why.split())}",
-        "mend the manifest, or the value that it reads",
-        **({"component": guilty.component, "path": guilty.path} if guilty else {}),
-    )
+    def __init__(self, said: str) -> None:
+        # In front of it Helm quotes the whole manifest, at the end it gives advice for its own command line.
+        said = said.partition("\n\nUse --debug")[0]
+        for mark in (": executing ", "execution error at "):
+            said = said.rpartition(mark)[2]
+        super().__init__(" ".join(said.split()) or "no message")
 
 
 def find_helm() -> str | None:
