@@ -124,7 +124,7 @@ def make_bundle(request: BundleRequest) -> Bundle:
                 recipe_digest=digest(recipe_to_document(request.recipe)),
                 recipe_version=request.recipe.metadata.version if request.recipe.metadata else None,
                 version=request.version,
-                components=request.components,
+                components=[ref.name for ref in recipe.component_refs] if request.components else (),
                 scheduling=request.scheduling,
                 serial=request.serial,
             )

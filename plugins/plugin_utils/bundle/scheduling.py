@@ -21,7 +21,7 @@ from .value_path import ABSENT, Blocked, Path, Values, blocked_problem, dotted, 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 TOLERATE_ALL: Mapping[str, object] = {"operator": "Exists"}
 
-_NAME = re.compile(r"(?!.{254})[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*")
+OBJECT_NAME = re.compile(r"(?!.{254})[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*")
 _LABEL_KEY = re.compile(
     r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?", re.ASCII
 )
@@ -149,7 +149,7 @@ def _nodes(place: str, value: object) -> int:
 def _class_name(place: str, value: object) -> str:
     if not isinstance(value, str):
         raise invalid(f"{place}: must be text, not {type_name(value)}")
-    if value and not _NAME.fullmatch(value):
+    if value and not OBJECT_NAME.fullmatch(value):
         raise invalid(f'{place}: "{value}" is no name of a StorageClass', "lower-case letters, digits, - and dots")
     return value
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from ..artifacts.recipe import ComponentRef
 from ..errors import AicrError, invalid
 from ..ownership.accounting import SLURM
+from .scheduling import OBJECT_NAME
 from .value_path import Blocked, Path, Values, dotted, find, put
 
 CLAIMS = f"components/{SLURM}/manifests/shared-storage-pvcs.yaml"
 _MOUNTS = {"home": "/home", "data": "/scratch/fsw"}
 _SETS = (("loginsets", "login"), ("nodesets", "slurmd"))
 
-_NAME = re.compile(r"(?!.{254})[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*")
 _QUANTITY = re.compile(r"(?=.*[1-9])\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[kMGTPE]i?|[eE][-+]?[0-9]+)?")
 
 
@@ -105,8 +105,8 @@ def _problems(ref: ComponentRef, storage: object) -> Iterator[AicrError]:
             yield _wrong(f"storage.{key}", "must be a mapping with name, storageClassName and size", "")
             continue
         for field, form, hint in (
-            ("name", _NAME, "the name of a PersistentVolumeClaim"),
-            ("storageClassName", _NAME, "give scheduling.shared_storage_class, a class for ReadWriteMany"),
+            ("name", OBJECT_NAME, "the name of a PersistentVolumeClaim"),
+            ("storageClassName", OBJECT_NAME, "give scheduling.shared_storage_class, a class for ReadWriteMany"),
             ("size", _QUANTITY, "a quantity above zero, such as 100Gi"),
         ):
             text = volume.get(field)
