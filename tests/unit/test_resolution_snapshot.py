@@ -143,8 +143,23 @@ def test_a_failed_constraint_of_a_mixin_excludes_its_users() -> None:
 
 
 def test_a_reading_that_cannot_be_judged_stops_everything() -> None:
-    with pytest.raises(AicrError, match=r"K8s\.server\.version"):
+    with pytest.raises(AicrError, match=r"K8s\.server\.version") as caught:
         from_snapshot(snapshot(K8s={"server": {"version": "unknown"}}), intent="training")
+    assert "excluded" not in caught.value.message
+
+
+def test_a_detected_criterion_stays_if_a_constraint_is_to_blame() -> None:
+    with pytest.raises(AicrError, match=r'service "eks".*found "v1\.20\.1"'):
+        from_snapshot(snapshot(K8s={"server": {"version": "v1.20.1"}}))
+
+
+def test_only_leaves_are_judged_by_their_constraints() -> None:
+    catalog = embedded()
+    ancestor = dataclasses.replace(catalog.overlays["eks"], constraints=(Constraint("K8s.server.version", ">= 99"),))
+    changed = dataclasses.replace(catalog, overlays={**catalog.overlays, "eks": ancestor})
+    resolution = resolve(changed, Criteria(intent="training"), snapshot=snapshot(), stated=("intent",))
+    assert "h100-eks-ubuntu-training" in (header(resolution).applied_overlays or ())
+    assert header(resolution).excluded_overlays is None
 
 
 def test_an_exclusion_that_nothing_hangs_on_is_recorded() -> None:

@@ -6,6 +6,6 @@
 from __future__ import annotations
 
 from .admit import Admitted, admit_recipe
-from .coherence import coherence_problems
+from .coherence import HELM, KUSTOMIZE, coherence_problems, effective_type
 
-__all__ = ["Admitted", "admit_recipe", "coherence_problems"]
+__all__ = ["HELM", "KUSTOMIZE", "Admitted", "admit_recipe", "coherence_problems", "effective_type"]

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from ..artifacts import versions
 from ..artifacts.recipe import ComponentRef, RecipeResult, recipe_from_document
 from ..catalog import Catalog
+from ..catalog.registry import RESERVED
 from ..constraints import addressability_problem
 from ..errors import AicrError, invalid, raise_all
 from ..inventory import deployment_order, is_enabled
 from ..ownership import artifact_problems
-from .coherence import HELM, KUSTOMIZE, RESERVED, coherence_problems
-
-_TYPES = {kind.lower(): kind for kind in (HELM, KUSTOMIZE)}
+from .coherence import coherence_problems, effective_type
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,8 @@ def admit_recipe(document: object, catalog: Catalog, source: str) -> Admitted:
 
 def _typed(ref: ComponentRef, catalog: Catalog) -> ComponentRef:
     """The reference with its type spelled canonically, and filled in where the registry knows it."""
-    kind = ref.type
-    if not kind:
-        entry = catalog.registry.component(ref.name)
-        kind = None if entry is None else KUSTOMIZE if entry.is_kustomize else HELM
-    canonical = _TYPES.get(kind.lower(), kind) if kind else None
-    return ref if canonical == ref.type else dataclasses.replace(ref, type=canonical)
+    kind = effective_type(ref, catalog)
+    return ref if kind == ref.type else dataclasses.replace(ref, type=kind)
 
 
 def _name_problems(recipe: RecipeResult) -> Iterator[AicrError]:

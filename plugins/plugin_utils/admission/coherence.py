@@ -8,12 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..artifacts.recipe import ComponentRef
+from ..catalog import Catalog
 from ..catalog.registry import is_pinned
 from ..errors import AicrError, invalid
 from ..inventory import is_enabled
 
 HELM, KUSTOMIZE = "Helm", "Kustomize"
-RESERVED = "deployer"
+_SPELLINGS = {kind.lower(): kind for kind in (HELM, KUSTOMIZE)}
+
+
+def effective_type(ref: ComponentRef, catalog: Catalog) -> str | None:
+    """A reference's type in its canonical spelling, the registry's where it has none; ``None`` if nobody knows."""
+    if ref.type:
+        return _SPELLINGS.get(ref.type.lower(), ref.type)
+    entry = catalog.registry.component(ref.name)
+    return None if entry is None else KUSTOMIZE if entry.is_kustomize else HELM
 
 
 def coherence_problems(refs: Iterable[ComponentRef]) -> list[AicrError]:

@@ -9,13 +9,12 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from ..admission import HELM, KUSTOMIZE, effective_type
 from ..artifacts.recipe import ComponentRef
 from ..catalog import Catalog, merge_overrides
 
 T = TypeVar("T")
 
-HELM, KUSTOMIZE = "Helm", "Kustomize"
-_TYPES = {kind.lower(): kind for kind in (HELM, KUSTOMIZE)}
 _REPLACED = (
     "namespace", "chart", "type", "source", "version", "tag", "path", "values_file", "health_check_asserts",
     "patches", "expected_resources", "cleanup", "health_check_skip",
@@ -47,8 +46,7 @@ def completed(ref: ComponentRef, catalog: Catalog, read_text: Callable[[str], st
     """
     fields: dict[str, object] = {name: getattr(ref, name) or None for name in _FIELDS}
     entry = catalog.registry.component(ref.name)
-    kind = ref.type or (None if entry is None else KUSTOMIZE if entry.is_kustomize else HELM)
-    fields["type"] = _TYPES.get(kind.lower(), kind) if kind else None
+    fields["type"] = effective_type(ref, catalog)
     if entry is not None:
         defaults: dict[str, str | None] = {}
         if fields["type"] == HELM and entry.helm:

@@ -106,7 +106,7 @@ def _products(snapshot: Snapshot) -> Iterator[str]:
 def _model(product: str, valid: AbstractSet[str] | tuple[str, ...]) -> str | None:
     """The accelerator whose words stand next to each other in a product's name: an L40S is no L40."""
     words = _SEPARATOR.split(product.strip().lower())
-    for model in sorted(valid, key=lambda model: (-len(model), model)):
+    for model in sorted(valid):
         due = model.split("-")
         if any(words[start : start + len(due)] == due for start in range(len(words))):
             return model

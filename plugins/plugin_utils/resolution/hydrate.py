@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..admission import HELM
 from ..artifacts import codec
 from ..artifacts.recipe import ANY, AXES, ComponentRef, RecipeResult
 from ..catalog import Catalog
@@ -40,7 +41,7 @@ def hydrate(catalog: Catalog, recipe: RecipeResult) -> dict[str, Any]:
 def _component(catalog: Catalog, ref: ComponentRef) -> dict[str, Any]:
     document = codec.encode(ref)
     shown: dict[str, Any] = {"source": ""} | {name: document[name] for name in _COMPONENT_KEYS if document.get(name)}
-    if ref.source and not ref.chart and ref.type == "Helm":
+    if ref.source and not ref.chart and ref.type == HELM:
         shown["chart"] = ref.name
     values = catalog.values(ref)
     if values:
