@@ -128,6 +128,23 @@ conformance: $(SETUP) ## our answers against the recorded ones
 	    echo "NOT RUN: conformance, because there are no recordings at $(SHARED)" >&2; \
 	fi
 
+## ---- the test bed (docs/testing.md)
+
+CLUSTER ?= eks-h100
+BED := python -m ansible_collections.aicr.runtime.tests.cluster.bed
+
+.PHONY: cluster
+cluster: $(SETUP) ## bring up the test cluster CLUSTER (eks-h100, gke-h100, mixed, kind) on loopback
+	$(BED) start $(CLUSTER)
+
+.PHONY: test-cluster
+test-cluster: $(SETUP) ## tests on the cluster that is up, or on one of their own, or on that of AICR_TEST_KUBECONFIG
+	python -m pytest tests/cluster
+
+.PHONY: cluster-stop
+cluster-stop: $(SETUP) ## stop what `make cluster` brought up
+	$(BED) stop
+
 ## ---- more
 
 .PHONY: bench

@@ -1,0 +1,132 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One run of one container as a process of this machine, and what became of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+_INSIDE = Path(__file__).with_name("inside.py")
+_MESSAGE_BYTES = 4096
+_LOG_BYTES, _LOG_LINES = 2048, 80
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A file or directory of this machine, and where the container sees it."""
+
+    source: Path
+    target: str
+    read_only: bool = False
+
+
+@dataclass
+class Container:
+    """A started container. Its directory holds everything that the run needed and left."""
+
+    process: subprocess.Popen[bytes]
+    directory: Path
+    started: str
+    message_policy: str
+
+    @classmethod
+    def start(
+        cls,
+        directory: Path,
+        log: Path,
+        spec: Mapping[str, Any],
+        hostname: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        mounts: Sequence[Mount],
+        identity: Mapping[str, Any],
+    ) -> Container:
+        """Start it.
+
+        :param spec: the container as the pod states it.
+        :param identity: the pod's and the container's securityContext, merged.
+        """
+        directory.mkdir(parents=True)
+        (directory / "layer").mkdir()
+        message = directory / "message"
+        message.touch()
+        message.chmod(0o666)
+        place = spec.get("terminationMessagePath", "/dev/termination-log")
+        user = identity.get("runAsUser", 0)
+        specification = {
+            "command": [*command],
+            "environment": {"PATH": PATH, "HOME": "/root" if user == 0 else "/", "HOSTNAME": hostname, **environment},
+            "folder": spec.get("workingDir", "/"),
+            "hostname": hostname,
+            "layer": str(directory / "layer"),
+            "start_error": str(directory / "start-error"),
+            "mounts": [
+                {"source": str(m.source), "target": m.target, "read_only": m.read_only}
+                for m in (*mounts, Mount(message, place))
+            ],
+            "user": user,
+            "group": identity.get("runAsGroup", 0),
+            "groups": [*identity.get("supplementalGroups", ()), *filter(None, [identity.get("fsGroup")])],
+        }
+        (directory / "specification.json").touch(mode=0o600)  # the environment may hold secrets
+        (directory / "specification.json").write_text(json.dumps(specification), encoding="utf-8")
+        log.parent.mkdir(parents=True, exist_ok=True)
+        launch = ["unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child"]
+        with open(log, "ab") as output:
+            process = subprocess.Popen(
+                [*launch, sys.executable, "-I", "-S", str(_INSIDE), str(directory / "specification.json")],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        return cls(process, directory, now(), spec.get("terminationMessagePolicy", "File"))
+
+    def terminate(self, grace: float) -> None:
+        """SIGTERM, and SIGKILL when the grace period is over."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        with contextlib.suppress(OSError):
+            for child in children.read_text(encoding="ascii").split():
+                os.kill(int(child), signal.SIGTERM)
+        end = time.monotonic() + grace
+        while self.process.poll() is None and time.monotonic() < end:
+            time.sleep(0.05)
+        self.process.kill()  # takes all of the container along: unshare --kill-child
+        self.process.wait()
+
+    def result(self, log: Path) -> dict[str, Any]:
+        """The state `terminated` of an ended container."""
+        code = self.process.returncode
+        exit_code = 128 - code if code < 0 else code
+        start_error = (self.directory / "start-error").read_text(encoding="utf-8") if self._has_start_error() else ""
+        reason = "StartError" if start_error else "Completed" if exit_code == 0 else "Error"
+        state = {"exitCode": exit_code, "reason": reason, "startedAt": self.started, "finishedAt": now()}
+        text = start_error or _text((self.directory / "message").read_bytes()[:_MESSAGE_BYTES])
+        if not text and exit_code and self.message_policy == "FallbackToLogsOnError":
+            tail = _text(log.read_bytes()[-_LOG_BYTES:])
+            text = "".join(tail.splitlines(keepends=True)[-_LOG_LINES:])
+        return state | ({"message": text} if text else {})
+
+    def _has_start_error(self) -> bool:
+        place = self.directory / "start-error"
+        return place.exists() and place.stat().st_size > 0
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

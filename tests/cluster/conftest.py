@@ -1,0 +1,76 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clusters that these tests run on (docs/testing.md).
+
+`cluster` is any cluster: that of AICR_TEST_KUBECONFIG, else the bed. `bed` is a bed of ours with all that a test may do
+to it: the one that `make cluster` brought up, else one for this run alone.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.aicr.runtime.tests.cluster.bed import Api, Bed
+from ansible_collections.aicr.runtime.tests.cluster.bed.__main__ import BEDS
+from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
+
+ELSEWHERE = os.environ.get("AICR_TEST_KUBECONFIG")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On another cluster the tests of the bed itself say nothing, so they are no part of the run."""
+    if ELSEWHERE:
+        ours = [item for item in items if "bed" in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=ours)
+        items[:] = [item for item in items if item not in ours]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Some cluster, as its administrator."""
+
+    kubeconfig: Path
+    api: Api
+
+
+@pytest.fixture(scope="session")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    """A bed of the cluster eks-h100."""
+    up = BEDS / "eks-h100"
+    if (up / "bed.json").exists():
+        found = Bed.open(up)
+        yield found
+        found.close()
+        return
+    own = Bed.start(tmp_path_factory.mktemp("bed") / "eks-h100", "eks-h100")
+    yield own
+    own.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Any cluster with at least one node that takes pods."""
+    if not ELSEWHERE:
+        bed: Bed = request.getfixturevalue("bed")
+        yield Cluster(bed.kubeconfig, bed.api)
+        return
+    with Api.of_kubeconfig(Path(ELSEWHERE)) as api:
+        yield Cluster(Path(ELSEWHERE), api)
+
+
+@pytest.fixture
+def namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace for one test, in which pods can be made."""
+    name = f"aicr-test-{uuid.uuid4().hex[:8]}"
+    cluster.api.create("/api/v1/namespaces", {"metadata": {"name": name}})
+    accounts = f"/api/v1/namespaces/{name}/serviceaccounts"
+    eventually(lambda: [one["metadata"]["name"] for one in cluster.api.items(accounts)] == ["default"])
+    yield name
+    cluster.api.delete(f"/api/v1/namespaces/{name}")
