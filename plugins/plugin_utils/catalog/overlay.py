@@ -17,7 +17,7 @@ from ..constraints import addressability_problem
 from ..errors import internal, raise_all
 from .criteria import normalized
 from .header import has_header
-from .registry import COMPONENT_NAME
+from .registry import COMPONENT_NAME, is_pinned
 
 BASE = "base"
 """The root of every chain; the only overlay that needs no criteria to take part."""
@@ -238,7 +238,7 @@ def _check_constraints(
 
 
 def _check_component_refs(refs: tuple[ComponentRef, ...], reading: codec.Reading) -> None:
-    """Note component references that stand twice in one file or whose name can be no folder and release."""
+    """Note component references that stand twice, whose name can be no folder and release, or that pin no version."""
     names: set[str] = set()
     for index, ref in enumerate(refs):
         at: codec.Path = ("spec", "componentRefs", index, "name")
@@ -247,6 +247,12 @@ def _check_component_refs(refs: tuple[ComponentRef, ...], reading: codec.Reading
         if ref.name in names:
             reading.refuse(at, f'component "{ref.name}" is referenced twice', "merge the two references")
         names.add(ref.name)
+        if ref.version is not None and (not is_pinned(ref.version) or ref.version != ref.version.strip()):
+            reading.refuse(
+                ("spec", "componentRefs", index, "version"),
+                f'component "{ref.name}" has the version "{ref.version}", which pins no release',
+                "pin a version, or leave it to the registry",
+            )
 
 
 def _check_phases(validation: Validation | None, reading: codec.Reading) -> None:
