@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import importlib.util
 import ipaddress
 import os
 import socket
@@ -70,7 +71,7 @@ class Answer:
 class TransportLost(AicrError):
     """No answer could be had; the API itself has said nothing.
 
-    :ivar certain: whether trying again is pointless (a certificate, a proxy's type).
+    :ivar certain: whether trying again is pointless (a certificate that is not trusted).
     """
 
     def __init__(self, message: str, hint: str, certain: bool = False) -> None:
@@ -171,24 +172,29 @@ def _content(response: urllib3.BaseHTTPResponse, path: str, deadline: Deadline) 
     unzip = zlib.decompressobj(16 + zlib.MAX_WBITS)
     content = bytearray()
     while chunk := response.read1(CHUNK_BYTES, decode_content=False):
-        if zipped:
-            try:
-                content += unzip.decompress(chunk, MAX_ANSWER_BYTES + 1 - len(content))
-            except zlib.error:
-                raise TransportLost(f"{path}: the answer is no valid gzip", "is this an API server?") from None
-        else:
-            content += chunk
-        if len(content) > MAX_ANSWER_BYTES:
-            raise AicrError(
-                Code.SERVICE_UNAVAILABLE,
-                f"{path}: the answer is longer than {MAX_ANSWER_BYTES} bytes and was given up",
-                "is this an API server?",
-            )
+        for part in _unzipped(unzip, chunk, path) if zipped else (chunk,):
+            content += part
+            if len(content) > MAX_ANSWER_BYTES:
+                raise AicrError(
+                    Code.SERVICE_UNAVAILABLE,
+                    f"{path}: the answer is longer than {MAX_ANSWER_BYTES} bytes and was given up",
+                    "is this an API server?",
+                )
         if not deadline.left:
             raise late(path, deadline)
     if zipped and not unzip.eof:
         raise urllib3.exceptions.ProtocolError("cut in the middle")
     return content
+
+
+def _unzipped(unzip: Any, chunk: bytes, path: str) -> Iterator[bytes]:
+    """What a chunk decompresses to, in parts, however much that is."""
+    while chunk:
+        try:
+            yield unzip.decompress(chunk, CHUNK_BYTES)
+        except zlib.error:
+            raise TransportLost(f"{path}: the answer is no valid gzip", "is this an API server?") from None
+        chunk = unzip.unconsumed_tail
 
 
 def late(path: str, deadline: Deadline) -> AicrError:
@@ -239,12 +245,12 @@ def _pool(login: Login, environ: Mapping[str, str]) -> urllib3.PoolManager:
     if proxy is None:
         return urllib3.PoolManager(**settings)
     if proxy.lower().startswith("socks"):
-        try:
-            from urllib3.contrib.socks import SOCKSProxyManager
-        except ImportError:
-            raise TransportLost(
-                f"{login.name}: a SOCKS proxy needs the Python package PySocks", "python -m pip install PySocks", True
-            ) from None
+        if importlib.util.find_spec("socks") is None:
+            raise invalid(
+                f"{login.name}: a SOCKS proxy needs the Python package PySocks", "python -m pip install PySocks"
+            )
+        from urllib3.contrib.socks import SOCKSProxyManager
+
         return SOCKSProxyManager(proxy, **settings)
     parts = urlsplit(proxy)
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -52,12 +52,13 @@ def collect(reader: Reader, found: Findings, nodes: NodePass) -> str | None:
         _policy(reader, found)
     with found.tolerate("image"):
         _images(reader, found)
+    sample = NodeSample()
     with found.tolerate("node"):
-        sample = nodes.total(SAMPLE, reader.deadline)
-        assert isinstance(sample, NodeSample)
+        total = nodes.total(SAMPLE, reader.deadline)
+        assert isinstance(total, NodeSample)
+        sample = total
         found.add("node", sample.facts)
-        return sample.name
-    return None
+    return sample.name
 
 
 class NodeSample:

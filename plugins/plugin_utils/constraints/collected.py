@@ -79,6 +79,9 @@ COLLECTED: Mapping[str, Mapping[str, Readings]] = {
                 " controller-id"
             ),
         ),
+        "slinky-crds": ANY_READING,
+        "slinky-operator": Readings(_keys("operator-count"), _keys("namespace name version")),
+        "slinky-releases": Readings(None, _keys("namespace name chart app-version")),
         "mariadb-operator": Readings(_keys("collection-state api-available api-version")),
         "default-storage-class": Readings(_keys("collection-state default-count default-classes")),
         "percona-server-mongodb": Readings(_keys("collection-state api-available api-version")),
