@@ -13,7 +13,16 @@ from collections.abc import Iterable, Iterator
 from ..artifacts.recipe import AccountingMode, RecipeResult
 from ..errors import AicrError, invalid
 from ..ownership import intersects, ownership
-from ..ownership.accounting import COMPONENTS, FIELD, LEGACY_SWITCH, SLURM
+from ..ownership.accounting import (
+    COMPONENTS,
+    CRDS,
+    EXTERNAL,
+    FIELD,
+    LEGACY_SWITCH,
+    OPERATOR,
+    OPERATOR_CRDS,
+    SLURM,
+)
 from ..ownership.connection import STORAGE
 from .credential import credentials
 from .overrides import TOGGLE, Override, Surface
@@ -74,30 +83,33 @@ def _owned_problem(override: Override, mode: AccountingMode | None) -> AicrError
     owned = decision.touching(override.component, dotted(override.path))
     if owned is None:
         return None
-    if (
-        mode is AccountingMode.DISABLED
-        and owned == "accounting"
-        and not intersects(dotted(override.path), LEGACY_SWITCH)
-    ):
-        return invalid(
+    message = f"{override.place} touches {override.component}:{owned}, which is owned by {decision.owner}"
+    hint = _WAYS_OUT.get((override.component, owned), _REGENERATE)
+    if owned == "accounting" and not intersects(dotted(override.path), LEGACY_SWITCH):
+        message = (
             f"{override.place} can have no effect: {override.component}:{owned} is owned by {decision.owner}, "
-            "without accounting nothing below it is used",
-            "generate the recipe with another accounting mode",
-            component=override.component,
-            path=dotted(override.path),
-            owned=owned,
-            owner=decision.owner,
-            surface=override.surface.value,
+            "without accounting nothing below it is used"
+        )
+        hint = _WAYS_OUT.get(
+            (override.component, dotted(override.path)), "generate the recipe with another accounting mode"
         )
     return invalid(
-        f"{override.place} touches {override.component}:{owned}, which is owned by {decision.owner}",
-        "drop the override; generate the recipe with another accounting mode if that is what you want",
+        message,
+        hint,
         component=override.component,
         path=dotted(override.path),
         owned=owned,
         owner=decision.owner,
         surface=override.surface.value,
     )
+
+
+_REGENERATE = "drop the override; generate the recipe with another accounting mode if that is what you want"
+_WAYS_OUT = {
+    (SLURM, EXTERNAL): "a slurmdbd outside of the cluster is no accounting mode; for a database outside of it choose "
+    f"customer-managed and give {STORAGE}",
+    (OPERATOR, OPERATOR_CRDS): f"drop the override; the CRDs come with the component {CRDS}",
+}
 
 
 def _toggle_problem(override: Override) -> Iterator[AicrError]:

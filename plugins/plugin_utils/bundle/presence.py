@@ -153,7 +153,7 @@ def _still_needed(
         )
         if needing:
             yield invalid(
-                f'{toggle.place}: component "{name}" cannot be switched off, {", ".join(needing)} need it',
+                f'{toggle.place}: component "{name}" cannot be switched off, it is needed by {", ".join(needing)}',
                 f"switch off {', '.join(needing)} as well, or resolve a recipe without {name}",
                 component=name,
                 needed_by=needing,

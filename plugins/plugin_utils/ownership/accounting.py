@@ -24,6 +24,10 @@ COMPONENTS = (SLURM, *DATABASE_STACK)
 FIELD = "configuration.slurm.accounting.mode"
 LEGACY_SWITCH = "accounting.enabled"
 """The path on ``slinky-slurm`` by which a recipe from before the feature still turns customer-managed accounting on."""
+EXTERNAL = "accounting.external"
+"""The path on ``slinky-slurm`` that stands for a slurmdbd outside of the cluster (not for a database there)."""
+OPERATOR_CRDS = "crds.enabled"
+"""The path on ``mariadb-operator`` by which its chart would install what the CRDs' own component installs."""
 
 _PROVIDED_CONTRACT: Mapping[str, tuple[str, ...]] = {
     SLURM: tuple(
@@ -69,9 +73,9 @@ def ownership(mode: AccountingMode) -> Ownership:
     nothing below ``accounting`` can take effect, so ``disabled`` owns it whole.
     """
     owned = {
-        SLURM: ("accounting",) if mode is AccountingMode.DISABLED else ("accounting.enabled", "accounting.external"),
+        SLURM: ("accounting",) if mode is AccountingMode.DISABLED else (LEGACY_SWITCH, EXTERNAL),
         CRDS: (),
-        OPERATOR: ("crds.enabled",),
+        OPERATOR: (OPERATOR_CRDS,),
         DATABASE: (),
     }
     contract = _PROVIDED_CONTRACT if mode is AccountingMode.AICR_PROVIDED else {}
@@ -170,7 +174,7 @@ def _gate_problems(ref: ComponentRef, mode: AccountingMode) -> list[AicrError]:
         path, due = "install", mode is AccountingMode.AICR_PROVIDED
         found = overrides.get("install")
     if found is not due:
-        shown = "is absent" if found is None else f"is {found!r}"
+        shown = "is absent" if found is None else f"is {str(found).lower() if isinstance(found, bool) else repr(found)}"
         problems.append(
             invalid(
                 f"{ref.name}: override {path} {shown} where {FIELD}={mode.value} makes it {str(due).lower()}",

@@ -112,7 +112,9 @@ def _customer_problems(values: Mapping[str, object]) -> Iterator[AicrError]:
         yield _wrong(f"{STORAGE}.port", "must be a whole number from 1 to 65535", "MariaDB and MySQL listen on 3306")
     elif port == _POSTGRES_PORT:
         yield _wrong(
-            f"{STORAGE}.port", f"is {_POSTGRES_PORT}, PostgreSQL's", "slurmdbd speaks to MariaDB or MySQL only"
+            f"{STORAGE}.port",
+            f"is {_POSTGRES_PORT}, the port of PostgreSQL,",
+            "slurmdbd speaks to MariaDB or MySQL only",
         )
     yield from _host_problems(storage.get("host"))
     texts = {
