@@ -17,7 +17,7 @@ from ...errors import AicrError, invalid
 from ..layout import Folder, Phase
 from .deployer import Deployer, DeployerOptions, Dumper, Plan, chart_files, text_file
 
-PARENT = "nvidia-stack"
+DEFAULT_PARENT = "nvidia-stack"
 PLACEHOLDER_REPO = "https://github.com/YOUR-ORG/YOUR-REPO.git"
 DEFAULT_REVISION = "main"
 NAMESPACE = "argocd"
@@ -28,7 +28,7 @@ MAX_NAME = 53
 _WAVES_PER_LEVEL = 4
 
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9-]*")
-_PROJECT = re.compile(r"(?!.{254})[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
+_SUBDOMAIN = re.compile(r"(?!.{254})[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
 _APPLICATION = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 _REPOSITORY = re.compile(r"(?:https?|ssh|git|oci)://[^\s'\"]+|[\w.-]+@[\w.-]+:[^\s'\":]+")
 _REVISION = re.compile(r"[^\s'\"~^:?*\[\\]+")
@@ -41,6 +41,7 @@ class ArgoCD(Deployer):
     repo: str = PLACEHOLDER_REPO
     target_revision: str = DEFAULT_REVISION
     serial: bool = False
+    app_name: str = DEFAULT_PARENT
     name_prefix: str = ""
     destination_server: str = IN_CLUSTER
     project: str = "default"
@@ -82,11 +83,11 @@ class ArgoCD(Deployer):
     def problems(self, plan: Plan) -> Iterator[AicrError]:
         for folder in plan.folders:
             name = self._application_name(folder)
-            if len(name) > MAX_NAME or not _APPLICATION.fullmatch(name) or name == PARENT:
+            if len(name) > MAX_NAME or not _APPLICATION.fullmatch(name) or name == self.app_name:
                 yield invalid(
                     f'component "{folder.component}": "{name}" cannot be the name of an Application: at most '
-                    f"{MAX_NAME} lower-case letters, digits and hyphens, and not {PARENT}",
-                    "choose another argocd.name_prefix",
+                    f"{MAX_NAME} lower-case letters, digits and hyphens, and not {self.app_name}",
+                    "choose another argocd.name_prefix or argocd.app_name",
                     component=folder.component,
                 )
 
@@ -127,7 +128,7 @@ class ArgoCD(Deployer):
         return {
             "apiVersion": "argoproj.io/v1alpha1",
             "kind": "Application",
-            "metadata": {"name": PARENT, "namespace": NAMESPACE},
+            "metadata": {"name": self.app_name, "namespace": NAMESPACE},
             "spec": {
                 "project": "default",
                 "source": {
@@ -146,7 +147,7 @@ class ArgoCD(Deployer):
         return folder.number - 1 if self.serial else folder.level * _WAVES_PER_LEVEL + Phase(folder.phase)
 
     def settings(self) -> dict[str, object]:
-        return {"appName": PARENT, "repoURL": self.repo, "targetRevision": self.target_revision}
+        return {"appName": self.app_name, "repoURL": self.repo, "targetRevision": self.target_revision}
 
     def release_manifest(self, folder: Folder) -> str | None:
         return f"{folder.path}/application.yaml"
@@ -196,8 +197,9 @@ def _boolean(value: object) -> str:
 
 
 _OPTIONS: Mapping[str, Callable[[object], str]] = {
+    "app_name": _text(_SUBDOMAIN, "the name of an Application"),
     "name_prefix": _text(_PREFIX, "lower-case letters, digits and hyphens"),
     "destination_server": _server,
-    "project": _text(_PROJECT, "the name of an AppProject"),
+    "project": _text(_SUBDOMAIN, "the name of an AppProject"),
     "cascade_delete": _boolean,
 }

@@ -22,7 +22,8 @@ class DeployerOptions:
     """What a request says to the deployer itself.
 
     :ivar serial: one component after the other, even where some could go together.
-    :ivar argocd: options by snake_case name: ``name_prefix``, ``destination_server``, ``project``, ``cascade_delete``.
+    :ivar argocd: options by snake_case name: ``app_name``, ``name_prefix``, ``destination_server``, ``project``,
+        ``cascade_delete``.
     """
 
     repo: str | None = None
