@@ -146,7 +146,17 @@ def test_a_stage_reads_its_own_section(config: Any) -> None:
     assert "no criteria" in refusal(recipe, config=config(validate={"execution": {"noCluster": True}})).message
 
 
-@pytest.mark.parametrize("place", ["cm://gpu/snapshot", "https://example.com/s.yaml", "oci://example.com/s"])
+def test_a_configmap_needs_a_cluster_that_is_named(monkeypatch: Any) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/home/somebody/.kube/config")
+    for options in ({"snapshot": "cm://gpu/snapshot"}, {"dest": "cm://gpu/recipe"}):
+        assert refusal(recipe, criteria=SLURM, **options).message == "no cluster is named"
+    assert (
+        "cm://" in refusal(report, recipe=recipe(criteria=SLURM).document, snapshot=SNAPSHOT, dest="cm://a/b").message
+    )
+    assert "names no ConfigMap" in refusal(recipe, criteria=SLURM, dest="cm://gpu", host="http://127.0.0.1:1").message
+
+
+@pytest.mark.parametrize("place", ["https://example.com/s.yaml", "oci://example.com/s"])
 def test_places_that_are_no_files_are_refused_by_name(place: str) -> None:
     error = refusal(recipe, criteria=SLURM, snapshot=place)
     assert error.details == {"option": "snapshot"}

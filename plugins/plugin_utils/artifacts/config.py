@@ -84,6 +84,34 @@ class RecipeSection:
 
 
 @dataclass(frozen=True)
+class SnapshotOutput:
+    """``spec.snapshot.output``."""
+
+    path: str | None = None
+    format: str | None = None
+    template: str | None = None
+
+
+@dataclass(frozen=True)
+class SnapshotExecution:
+    """``spec.snapshot.execution``; all but the last are about a Job that reads nodes."""
+
+    timeout: str | None = None
+    no_cleanup: bool | None = None
+    privileged: bool | None = None
+    max_nodes_per_entry: int | None = None
+
+
+@dataclass(frozen=True)
+class SnapshotSection:
+    """``spec.snapshot``; ``agent`` says how nodes are read by a Job."""
+
+    output: SnapshotOutput | None = None
+    agent: Mapping[str, object] | None = None
+    execution: SnapshotExecution | None = None
+
+
+@dataclass(frozen=True)
 class BundleInput:
     """``spec.bundle.input``."""
 
@@ -174,7 +202,7 @@ class ConfigSpec:
     """The sections; those of later stages are carried along unread."""
 
     recipe: RecipeSection | None = None
-    snapshot: Mapping[str, object] | None = None
+    snapshot: SnapshotSection | None = None
     bundle: BundleSection | None = None
     validate: ValidateSection | None = None
     verify: Mapping[str, object] | None = None

@@ -14,15 +14,13 @@ from typing import NamedTuple
 from ..artifacts.snapshot import Snapshot, SnapshotHeader, Subtype, new_snapshot
 from ..errors import AicrError, Code, combined, not_found
 from . import k8s, mariadb, slinky, topology
+from .collectors import TIMEOUTS
 from .connection import Connection, Deadline
 from .findings import Findings, measurements
 from .k8s import NodeSample
 from .nodes import NodePass, NodeTotal
 from .read import Reader
 from .topology import Topology
-
-TIMEOUTS: Mapping[str, float] = {"k8s": 60.0, "topology": 90.0, "mariadb": 60.0, "slinky": 60.0}
-"""Every collector, and how many seconds it may take (spec/surface.md 3.1; the last two are parts of ``k8s`` there)."""
 
 GRACE_SECONDS = 0.5
 """A collector whose own request runs out of time says more than the clock can; it gets a moment for it."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .evaluation import Evaluation, evaluate
+from .evaluation import Evaluation, evaluate, read
 from .expression import Expression, Operator
 from .node_set import GPU_NODES_LABEL
 from .path import ConstraintPath, Predicate, addressability_problem
@@ -24,5 +24,6 @@ __all__ = [
     "addressability_problem",
     "evaluate",
     "nearest",
+    "read",
     "scalar_text",
 ]

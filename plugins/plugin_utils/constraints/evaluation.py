@@ -60,6 +60,29 @@ def evaluate(constraint: Constraint, snapshot: Snapshot) -> Evaluation:
     return Evaluation(_holds(path, expression, actual), constraint.value, actual)
 
 
+def read(name: str, snapshot: Snapshot) -> object:
+    """The reading at a constraint path.
+
+    :raises AicrError: NOT_FOUND: the snapshot lacks it; CONFLICT: a predicate fits several items, or nodes differ;
+        INVALID_REQUEST: the path is none.
+    """
+    path = ConstraintPath.parse(name)
+    subtype = _subtype(path, snapshot)
+    if path.selector is not None:
+        reading = _item_reading(path, subtype.items or ())
+    else:
+        reading = (subtype.data or {}).get(path.key)
+        per_node = _by_node(path.key, subtype) if reading is None else {}
+        if per_node:
+            raise conflict(
+                f"{path}: nodes differ: {', '.join(sorted({scalar_text(one) for one in per_node.values()}))}",
+                f"name the node: {path.type}.{path.subtype}[node={min(per_node)}].{path.key}",
+            )
+    if reading is None:
+        raise _missing(path, f'the snapshot\'s "{path.type}.{path.subtype}" has no such key')
+    return reading
+
+
 def _evaluate_nodes(
     path: ConstraintPath, expected: str, expression: Expression, per_node: Mapping[str, object]
 ) -> Evaluation:

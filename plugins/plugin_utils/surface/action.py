@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import abc
+import os
+import re
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -17,6 +19,18 @@ from ..errors import AicrError, internal, invalid
 from .imports import Imports
 from .options import Options, Spec, parse
 from .outcome import Outcome, failed
+
+_CREDENTIALS = (
+    "token",
+    "password",
+    "client-key-data",
+    "access-token",
+    "id-token",
+    "refresh-token",
+    "client-secret",
+    "proxy-url",
+)
+_HIDDEN = re.compile("token|secret|password|key", re.IGNORECASE)
 
 
 class Action(ActionBase, abc.ABC):
@@ -38,6 +52,13 @@ class Action(ActionBase, abc.ABC):
     def make(self, options: Options) -> Outcome:
         """Make the product of this stage from checked options; write nothing."""
 
+    def _environ(self) -> dict[str, str]:
+        """What this process sees, and what the keyword ``environment`` adds for the task."""
+        added: dict[str, str] = {}
+        if any(self._task.environment or ()):
+            self._compute_environment_string(added)
+        return {**os.environ, **{str(name): str(value) for name, value in added.items()}}
+
     def run(self, tmp: str | None = None, task_vars: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """One task for one host."""
         del tmp
@@ -52,7 +73,7 @@ class Action(ActionBase, abc.ABC):
             if self.imports.problem is not None:
                 raise self.imports.problem
             secrets = _secrets(self.spec, self._task.args)
-            options = parse(self.spec, self._task.args)
+            options = parse(self.spec, self._task.args, self._environ())
             outcome = self.make(options)
             result.update(
                 outcome.deliver(
@@ -72,6 +93,20 @@ class Action(ActionBase, abc.ABC):
         return masked
 
 
+def _of_kubeconfig(value: object) -> Iterator[str]:
+    """The credentials in a kubeconfig that was handed over instead of named."""
+    if isinstance(value, Mapping):
+        hidden = _HIDDEN.search(str(value.get("name", ""))) and "value" in value  # a variable of an exec plugin
+        for key, item in value.items():
+            if isinstance(item, str) and item and (key in _CREDENTIALS or (hidden and key == "value")):
+                yield str(item)
+            else:
+                yield from _of_kubeconfig(item)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for item in value:
+            yield from _of_kubeconfig(item)
+
+
 def _secrets(spec: Spec, arguments: object) -> set[str]:
     """Every text in an option with ``no_log``: nothing that is returned may hold it."""
     if not isinstance(arguments, Mapping):
@@ -80,6 +115,8 @@ def _secrets(spec: Spec, arguments: object) -> set[str]:
     for name, option in spec.items():
         if option.get("no_log"):
             found |= set(_texts(arguments.get(name)))
+        elif name == "kubeconfig":
+            found |= set(_of_kubeconfig(arguments.get(name)))
         elif "options" in option:
             found |= _secrets(option["options"], arguments.get(name))
     return found

@@ -40,7 +40,7 @@ def make_bundle(options: Options) -> Outcome:
         raise invalid("dest is missing", "name it as option, or as spec.bundle.output.target in a config")
     refuse_remote(values["dest"], "dest")
     catalog = catalog_of(values["catalog"])
-    recipe, warnings = given_recipe(values["recipe"], options["config"], "spec.bundle.input.recipe", catalog)
+    recipe, warnings = given_recipe(values["recipe"], options, "spec.bundle.input.recipe", catalog)
     bundle = build(
         BundleRequest(
             recipe=recipe,
@@ -91,6 +91,9 @@ class Directory:
 
     def store(self, dest: Path) -> None:
         write_bundle(self.bundle, dest)
+    def rehearse(self, dest: Path) -> None:
+        """Nothing: what can be known of a path, :meth:`differs` has looked at."""
+
 
 
 def _request(options: Options, config: Config | None) -> dict[str, Any]:
@@ -102,7 +105,6 @@ def _request(options: Options, config: Config | None) -> dict[str, Any]:
         {
             "spec.bundle.output.imageRefs": output.image_refs,
             "spec.bundle.deployment.vendorCharts": deployment.vendor_charts,
-            "spec.bundle.deployment.appName": deployment.app_name,
             "spec.bundle.scheduling.draEvictionNodeLabel": scheduling.dra_eviction_node_label,
             "spec.bundle.attestation": section.attestation,
             "spec.bundle.registry": section.registry,

@@ -8,13 +8,15 @@ One specification for each plugin; its documentation says the same (``tests/inte
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ..artifacts.recipe import AccountingMode
+from ..cluster.collectors import TIMEOUTS as COLLECTORS
 from ..errors import AicrError, invalid, raise_all
 from .plain import plain, text_problem
 
@@ -46,14 +48,47 @@ _SELECTION: Spec = {
     "slurm_accounting_mode": {"type": "str", "choices": [mode.value for mode in AccountingMode]},
 }
 
+_CLUSTER: Spec = {
+    "kubeconfig": {"type": "raw"},
+    "context": {"type": "str"},
+    "host": {"type": "str"},
+    "api_key": {"type": "str", "no_log": True},
+    "ca_cert": {"type": "path"},
+    "validate_certs": {"type": "bool"},
+    "impersonate_user": {"type": "str"},
+    "impersonate_groups": {"type": "list", "elements": "str"},
+    "in_cluster": {"type": "bool", "default": False},
+}
 _FORMAT: Spec = {"format": {"type": "str", "choices": list(FORMATS), "default": "yaml"}}
 
-RECIPE: Spec = {**_EVERYWHERE, **_DOCUMENT, **_SELECTION, **_FORMAT, "dest": {"type": "path"}}
-RECIPE_LOOKUP: Spec = {**_EVERYWHERE, **_DOCUMENT, **_SELECTION, **_FORMAT}
-QUERY: Spec = {**_EVERYWHERE, **_SELECTION, "format": {"type": "str", "choices": list(FORMATS)}}
+SNAPSHOT: Spec = {
+    **_DOCUMENT,
+    **_CLUSTER,
+    "config": {"type": "path"},
+    "collectors": {
+        "type": "list",
+        "elements": "str",
+        "choices": list(COLLECTORS),
+        "default": list(COLLECTORS),
+    },
+    "timeouts": {
+        "type": "dict",
+        "default": {},
+        "options": {name: {"type": "float", "default": seconds} for name, seconds in COLLECTORS.items()},
+    },
+    "max_nodes_per_entry": {"type": "int", "default": 0},
+    "on_partial": {"type": "str", "choices": ["accept", "fail"], "default": "accept"},
+    "dest": {"type": "path"},
+    **_FORMAT,
+}
+SNAPSHOT_LOOKUP: Spec = {**_CLUSTER, "snapshot": {"type": "raw", "required": True}}
+RECIPE: Spec = {**_EVERYWHERE, **_DOCUMENT, **_CLUSTER, **_SELECTION, **_FORMAT, "dest": {"type": "path"}}
+RECIPE_LOOKUP: Spec = {**_EVERYWHERE, **_DOCUMENT, **_CLUSTER, **_SELECTION, **_FORMAT}
+QUERY: Spec = {**_EVERYWHERE, **_CLUSTER, **_SELECTION, "format": {"type": "str", "choices": list(FORMATS)}}
 VALIDATE: Spec = {
     **_EVERYWHERE,
     **_DOCUMENT,
+    **_CLUSTER,
     "recipe": {"type": "raw"},
     "snapshot": {"type": "raw"},
     "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
@@ -64,6 +99,7 @@ VALIDATE: Spec = {
 BUNDLE: Spec = {
     **_EVERYWHERE,
     **_DOCUMENT,
+    **_CLUSTER,
     "recipe": {"type": "raw"},
     "dest": {"type": "path"},
     "deployer": {"type": "str", "choices": ["helm", "argocd"], "default": "helm"},
@@ -110,10 +146,12 @@ class Options:
         """The value that somebody gave, or ``None``."""
         return self.values[name] if name in self.given else None
 
+    :ivar environ: the environment that the task sees, which may say which cluster is meant.
 
-def parse(spec: Spec, arguments: Mapping[str, object]) -> Options:
+def parse(spec: Spec, arguments: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
     """A task's or a lookup's arguments as options.
 
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     :raises AicrError: INVALID_REQUEST with every unknown option, wrong type, and value that is not a choice.
     """
     values = {str(name): plain(value, str(name)) for name, value in arguments.items()}
@@ -126,6 +164,7 @@ def parse(spec: Spec, arguments: Mapping[str, object]) -> Options:
         values={name: _without_nulls(spec[name], value) for name, value in result.validated_parameters.items()},
         given=frozenset(name for name, value in values.items() if value is not None),
     )
+    :param environ: the environment, where it is not this process's.
 
 
 def _type_problems(spec: Spec, values: Mapping[str, object], parent: str) -> list[AicrError]:
@@ -137,6 +176,7 @@ def _type_problems(spec: Spec, values: Mapping[str, object], parent: str) -> lis
         if kind in ("str", "path"):
             problems.append(text_problem(value, path))
         elif kind == "int" and isinstance(value, (bool, float)):
+        environ=os.environ if environ is None else environ,
             problems.append(invalid(f"{path}: must be a whole number, not {value}"))
         elif kind == "list" and isinstance(value, list):
             problems += [text_problem(item, f"{path}[{index}]") for index, item in enumerate(value)]

@@ -13,25 +13,29 @@ from typing import Any, Protocol
 
 from .. import atomic, yamlio
 from ..artifacts.digest import digest
+from ..cluster.address import Address
 from ..errors import AicrError, invalid
 
 Diff = list[dict[str, str]]
 
 
 class Product(Protocol):
-    """Something that stands at a path once it is stored."""
+    """Something that stands at a place once it is stored: a path, or the address of a ConfigMap."""
 
-    def differs(self, dest: Path) -> bool:
-        """Whether what stands at a path says something else.
+    def differs(self, dest: Any) -> bool:
+        """Whether what stands at a place says something else.
 
         :raises AicrError: what :meth:`store` would raise about the place.
         """
 
-    def diff(self, dest: Path) -> Diff:
+    def diff(self, dest: Any) -> Diff:
         """Before and after, as Ansible shows them."""
 
-    def store(self, dest: Path) -> None:
-        """Write the whole product to a path."""
+    def rehearse(self, dest: Any) -> None:
+        """Make sure that it can be stored, as far as that can be known without writing."""
+
+    def store(self, dest: Any) -> None:
+        """Write the whole product to a place."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Outcome:
     """
 
     product: Product
-    dest: Path | None
+    dest: Path | Address | None
     digest: str
     summary: Mapping[str, object]
     warnings: Sequence[str] = ()
@@ -80,7 +84,9 @@ class Outcome:
             result["changed"] = True
             if diff:
                 result["diff"] = self.product.diff(self.dest)
-            if not check_mode:
+            if check_mode:
+                self.product.rehearse(self.dest)
+            else:
                 self.product.store(self.dest)
         if self.failure is not None:
             result.update(failed(self.failure))
@@ -114,12 +120,16 @@ class Document:
         if dest.is_dir():
             raise invalid(f"{dest}: is a directory, so no file can be written there", "name a file as dest")
         present = _present(dest)
-        if present is None or present == self.text.encode():
-            return present is None
-        if self.essence is None:
+        return present is None or self.differs_from(present)
+
+    def differs_from(self, present: bytes) -> bool:
+        """Whether a text says something else, or says it in another format."""
+        if present == self.text.encode():
+            return False
+        if self.essence is None or present.startswith(b"{") != self.text.startswith("{"):
             return True
         try:
-            return bool(self.essence(yamlio.load(present, str(dest))) != self.essence(self.content))
+            return bool(self.essence(yamlio.load(present, "dest")) != self.essence(self.content))
         except (AicrError, AttributeError, KeyError, TypeError):
             return True  # something else stands there
 
@@ -127,6 +137,9 @@ class Document:
         present = _present(dest)
         before = "" if present is None else present.decode(errors="replace")
         return [{"before_header": str(dest), "before": before, "after_header": str(dest), "after": self.text}]
+
+    def rehearse(self, dest: Path) -> None:
+        """Nothing: what can be known of a path, :meth:`differs` has looked at."""
 
     def store(self, dest: Path) -> None:
         try:

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ..artifacts.recipe import RecipeResult, recipe_to_document
 from ..errors import invalid
 from ..inventory import runtime_inventory
+from .destination import destination
 from .options import RECIPE, RECIPE_LOOKUP, Options
 from .outcome import Document, Outcome, as_format, columns
 from .selection import select
@@ -26,10 +26,10 @@ def make_recipe(options: Options) -> Outcome:
     recipe = selected.resolution.recipe
     document = recipe_to_document(recipe)
     product = Document(document, _text(recipe, document, selected.values["format"]))
-    dest = selected.values["dest"]
+    stored, dest = destination(product, selected.values["dest"], selected.values["format"], options)
     return Outcome(
-        product=product,
-        dest=None if dest is None else Path(dest),
+        product=stored,
+        dest=dest,
         digest=product.digest,
         summary=_summary(recipe),
         warnings=selected.warnings,

@@ -45,7 +45,7 @@ def select(options: Options, spec: Spec) -> Selected:
     values, strict = _request(options, spec)
     catalog = catalog_of(values["catalog"])
     written = {name: value for name, value in (values["criteria"] or {}).items() if value is not None}
-    snapshot, notes = (None, []) if values["snapshot"] is None else read_snapshot(values["snapshot"])
+    snapshot, notes = (None, []) if values["snapshot"] is None else read_snapshot(values["snapshot"], options)
     mode = values["slurm_accounting_mode"]
     resolution = resolve(
         catalog,

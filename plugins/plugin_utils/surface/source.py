@@ -12,7 +12,9 @@ from pathlib import Path
 from .. import yamlio
 from ..artifacts import codec
 from ..artifacts.snapshot import Snapshot, snapshot_from_document
+from ..cluster.address import SCHEME
 from ..errors import AicrError, Code, invalid
+from .options import Options
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,11 @@ class Source:
     name: str
 
 
-def read(value: object, option: str) -> Source:
+def read(value: object, option: str, options: Options) -> Source:
     """The document that an option names or holds.
 
-    :param value: the path of a file, or the document as a mapping.
+    :param value: the path of a file, ``cm://namespace/name``, or the document as a mapping.
+    :param options: what says which cluster is meant, for a ConfigMap.
     :raises AicrError: NOT_FOUND without such a file, INVALID_REQUEST for anything else that is no document.
     """
     if isinstance(value, dict):
@@ -34,6 +37,10 @@ def read(value: object, option: str) -> Source:
     if not isinstance(value, str) or not value:
         kind = "empty text" if value == "" else codec.type_name(value)
         raise invalid(f"{option}: must be the path of a file, or a document, not {kind}")
+    if value.startswith(SCHEME):
+        from .cluster import read_configmap  # brings the HTTP client along, which no file needs
+
+        return Source(read_configmap(value, options), value)
     refuse_remote(value, option)
     path = Path(os.path.expanduser(os.path.expandvars(value)))
     try:
@@ -44,14 +51,14 @@ def read(value: object, option: str) -> Source:
         raise AicrError(error.code, error.message, f"relative paths start in {Path.cwd()}", error.details) from error
 
 
-def read_snapshot(value: object) -> tuple[Snapshot, list[str]]:
+def read_snapshot(value: object, options: Options) -> tuple[Snapshot, list[str]]:
     """The snapshot that the option ``snapshot`` names or holds, and warnings about it."""
-    source = read(value, "snapshot")
+    source = read(value, "snapshot", options)
     return snapshot_from_document(source.document, source.name)
 
 
 def refuse_remote(value: str, option: str) -> None:
-    """Places that are no files cannot be reached yet."""
+    """Places that cannot be reached: those of the network, and a ConfigMap where a file is due."""
     scheme = value.partition("://")[0] if "://" in value else ""
     if scheme in ("cm", "http", "https", "oci"):
         raise invalid(

@@ -20,7 +20,7 @@ from .given import given_recipe
 from .options import VALIDATE, Options
 from .outcome import Document, Outcome, as_format, columns
 from .request import Field, place, read_config, request, unsupported, word
-from .source import read_snapshot
+from .source import read_snapshot, refuse_remote
 
 
 def make_report(options: Options) -> Outcome:
@@ -32,10 +32,10 @@ def make_report(options: Options) -> Outcome:
     """
     values = _request(options)
     catalog = catalog_of(values["catalog"])
-    recipe, warnings = given_recipe(values["recipe"], options["config"], "spec.validate.input.recipe", catalog)
+    recipe, warnings = given_recipe(values["recipe"], options, "spec.validate.input.recipe", catalog)
     if values["snapshot"] is None:
         raise invalid("snapshot is missing", "name it as option, or as spec.validate.input.snapshot in a config")
-    snapshot, notes = read_snapshot(values["snapshot"])
+    snapshot, notes = read_snapshot(values["snapshot"], options)
     report = validate(
         recipe,
         snapshot,
@@ -48,6 +48,8 @@ def make_report(options: Options) -> Outcome:
     document = report.to_ctrf()
     product = Document(document, as_format(document, values["format"], lambda: _table(report)), essence)
     dest = values["dest"]
+    if dest is not None:
+        refuse_remote(dest, "dest")
     return Outcome(
         product=product,
         dest=None if dest is None else Path(dest),

@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stage snapshot, and readings of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ..artifacts.config import SnapshotExecution, SnapshotOutput, SnapshotSection
+from ..artifacts.digest import without_header
+from ..artifacts.snapshot import Snapshot, snapshot_to_document
+from ..artifacts.versions import RELEASE
+from ..cluster.collectors import TIMEOUTS
+from ..constraints import read, scalar_text
+from ..errors import invalid, raise_all
+from .destination import destination
+from .options import SNAPSHOT, Options
+from .outcome import Document, Outcome, as_format, columns
+from .request import Field, place, read_config, request, unsupported, word
+from .source import read_snapshot
+
+if TYPE_CHECKING:
+    from ..cluster.connection import Connection
+
+
+def make_snapshot(options: Options) -> Outcome:
+    """Read a cluster.
+
+    :raises AicrError: what is wrong with the options, the way to the cluster, or the cluster; see
+        :func:`cluster.snapshot.collect`.
+    """
+    from ..cluster.snapshot import collect
+    from .cluster import connect
+
+    values = _request(options)
+    _check(values)
+    connection = connect(options)
+    taken = collect(
+        connection,
+        values["collectors"],
+        values["timeouts"],
+        values["max_nodes_per_entry"],
+        values["on_partial"],
+        now=datetime.now(UTC),
+        tool_version=RELEASE,
+    )
+    document, form = snapshot_to_document(taken.snapshot), values["format"]
+    product = Document(document, as_format(document, form, lambda: _table(taken.snapshot)), without_header)
+    stored, dest = destination(product, values["dest"], form, options)
+    return Outcome(
+        product=stored,
+        dest=dest,
+        digest=product.digest,
+        summary=_summary(taken.snapshot, connection),
+        warnings=taken.warnings,
+        incomplete=taken.incomplete,
+        document=document,
+    )
+
+
+def look_up_readings(paths: Sequence[str], options: Options) -> tuple[list[Any], list[str]]:
+    """The reading at each constraint path, and warnings about the snapshot.
+
+    :raises AicrError: NOT_FOUND for a reading that the snapshot lacks; see :func:`constraints.read`.
+    """
+    snapshot, warnings = read_snapshot(options["snapshot"], options)
+    return [read(path, snapshot) for path in paths], warnings
+
+
+def _request(options: Options) -> dict[str, Any]:
+    config = read_config(options)
+    section = (config.spec.snapshot if config else None) or SnapshotSection()
+    output, execution = section.output or SnapshotOutput(), section.execution or SnapshotExecution()
+    unsupported(options["config"], {"spec.snapshot.output.template": output.template})
+    return request(
+        options,
+        SNAPSHOT,
+        {
+            "dest": Field("spec.snapshot.output.path", output.path or None, place),
+            "format": Field("spec.snapshot.output.format", output.format or None, word),
+            "max_nodes_per_entry": Field(
+                "spec.snapshot.execution.maxNodesPerEntry", execution.max_nodes_per_entry or None
+            ),
+        },
+    )
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    problems = [
+        invalid(f"timeouts.{name}: {seconds:g} s is no time to read anything", "name seconds above 0")
+        for name, seconds in values["timeouts"].items()
+        if not seconds > 0
+    ]
+    if values["max_nodes_per_entry"] < 0:
+        problems.append(invalid("max_nodes_per_entry: must not be below 0", "0 names all nodes"))
+    if not values["collectors"]:
+        problems.append(invalid("collectors: none is named", f"name some of {', '.join(TIMEOUTS)}"))
+    raise_all(problems)
+
+
+def _summary(snapshot: Snapshot, connection: Connection) -> dict[str, object]:
+    return {
+        "version": snapshot.reading("K8s", "server", "version"),
+        "provider": snapshot.reading("K8s", "node", "provider"),
+        "nodes": snapshot.reading("NodeTopology", "summary", "node-count"),
+        "mariadb": snapshot.reading("K8s", "mariadb-operator", "collection-state"),
+        "slinky": snapshot.reading("K8s", "slinky-slurm", "collection-state"),
+        "requests": connection.requests,
+    }
+
+
+def _table(snapshot: Snapshot) -> str:
+    """Readings for people; a reading of an item has the item's context before its key, as a selector has."""
+    return columns(("TYPE", "SUBTYPE", "KEY", "VALUE"), list(_rows(snapshot)))
+
+
+def _rows(snapshot: Snapshot) -> Iterator[tuple[str, str, str, str]]:
+    for measurement in snapshot.measurements:
+        for subtype in measurement.subtypes or ():
+            where = (measurement.type, subtype.subtype)
+            for key, value in sorted((subtype.data or {}).items()):
+                yield (*where, key, scalar_text(value))
+            for item in subtype.items or ():
+                selector = ",".join(f"{key}={scalar_text(value)}" for key, value in (item.context or {}).items())
+                for key, value in sorted((item.data or {"": ""}).items()):
+                    yield (*where, f"[{selector}]" + (f".{key}" if key else ""), scalar_text(value))
