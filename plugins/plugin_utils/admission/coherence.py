@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..artifacts.recipe import ComponentRef
@@ -23,6 +24,10 @@ def effective_type(ref: ComponentRef, catalog: Catalog) -> str | None:
         return _SPELLINGS.get(ref.type.lower(), ref.type)
     entry = catalog.registry.component(ref.name)
     return None if entry is None else KUSTOMIZE if entry.is_kustomize else HELM
+
+
+_REPOSITORY = re.compile(r"(?:https?|oci)://[^\s'\"/]+(?:/[^\s'\"]*)?")
+_PASSWORD = re.compile(r"[^/]*//[^/]*:[^/]*@")
 
 
 def coherence_problems(refs: Iterable[ComponentRef]) -> list[AicrError]:
@@ -55,6 +60,10 @@ def _helm_problems(ref: ComponentRef) -> Iterator[AicrError]:
     for name in ("tag", "path"):
         if getattr(ref, name):
             yield _wrong(ref, name, f"is of type {HELM} but has a {name}", f"only {KUSTOMIZE} components have one")
+    if ref.source and _PASSWORD.match(ref.source):
+        yield _wrong(ref, "source", "has a password in its source", "log in to the repository where Helm runs")
+    elif ref.source and not _REPOSITORY.fullmatch(ref.source.strip()):
+        yield _wrong(ref, "source", f'has the source "{ref.source}", which is no address', "write https://… or oci://…")
     if ref.source and ref.version is None:
         yield _wrong(ref, "version", "has a source but no version", "pin a version")
     if ref.chart and not ref.source and not ref.manifest_files:
