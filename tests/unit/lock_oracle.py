@@ -245,7 +245,9 @@ def contradictions(mode: str, given: Mapping[str, Any], seen: Seen) -> list[str]
         if component == SLURM and mode == "customer-managed":
             found += [f"{place}: {problem}" for problem in _connection(_at(values, STORAGE))]
     for place, (component, values) in seen.left_open.items():
-        due = {*map(keys_of, row.owned.get(component, ())), *([STORAGE] if component == SLURM else ())}
+        due = {*map(keys_of, row.owned.get(component, ()))}
+        if component == SLURM and mode == "customer-managed":
+            due.add(STORAGE)
         found += [
             f"{place}: {'.'.join(keys)} is open until the installation"
             for keys in _leaves(values)

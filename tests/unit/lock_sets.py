@@ -350,6 +350,8 @@ def verdict(one: OverrideSet, root: Path | None) -> tuple[bool, list[str]]:
             seen = oracle.read_bundle(root)
     except AicrError as error:
         return False, list(_reason_faults(one, error))
+    except Exception as error:
+        return False, [f"failed by a fault of ours: {error!r}"]
     return True, oracle.contradictions(one.mode, one.given, seen)
 
 

@@ -100,6 +100,14 @@ def test_values_are_the_sum_of_their_leaves(values: dict[str, Any]) -> None:
     assert nest(list(leaves(values)) if values else []) == values
 
 
+def test_of_two_shapes_the_later_one_is_laid_over_the_earlier() -> None:
+    empty: dict[str, object] = {}
+    assert nest([(("a",), None), (("a", "b"), 1)]) == {"a": {"b": 1}}
+    assert nest([(("a", "b"), 1), (("a",), None)]) == {"a": None}
+    assert nest([(("a",), empty), (("a", "b"), 1)]) == {"a": {"b": 1}}
+    assert empty == {}, "what a user gave is not altered"
+
+
 @given(VALUES, st.lists(PATHS, max_size=4))
 def test_splitting_dynamic_paths_off_loses_nothing(values: dict[str, Any], paths: list[tuple[str, ...]]) -> None:
     """Helm lays cluster-values.yaml over values.yaml: together they say what they said before."""

@@ -9,8 +9,9 @@ Every change copies the mappings on the way and shares the rest, so that nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from ..catalog import merge_overrides
 from ..errors import AicrError, invalid
 from ..ownership.paths import segments
 
@@ -124,17 +125,21 @@ def leaves(values: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
         yield path, values
 
 
-def nest(entries: Iterator[tuple[Path, object]] | list[tuple[Path, object]]) -> dict[str, object]:
-    """The values whose :func:`leaves` these are."""
-    values: dict[str, object] = {}
+def nest(entries: Iterable[tuple[Path, object]]) -> Values:
+    """The values whose :func:`leaves` these are.
+
+    Where two of them disagree about the shape (``a: null`` by an alias, ``a.b`` by the name), the later one is laid
+    over the earlier.
+    """
+    values: Values = {}
     for path, value in entries:
-        below = values
-        for key in path[:-1]:
-            deeper = below.setdefault(key, {})
-            assert isinstance(deeper, dict)
-            below = deeper
-        below[path[-1]] = value
+        values = merge_overrides(values, _below(path, value))
     return values
+
+
+def _below(path: Path, value: object) -> Values:
+    key, *rest = path
+    return {key: _below(tuple(rest), value) if rest else value}
 
 
 def meets(one: Path, other: Path) -> bool:
