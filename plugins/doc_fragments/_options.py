@@ -35,6 +35,55 @@ options:
     default: false
 """
 
+    CLUSTER = r"""
+options:
+  kubeconfig:
+    description:
+      - The path of a kubeconfig, or the kubeconfig itself as a dictionary. It names the cluster.
+      - Tokens, client certificates, exec plugins, C(proxy-url), CA bundles and impersonation in it are used.
+        An exec plugin runs on the controller, with no terminal.
+      - The variable E(K8S_AUTH_KUBECONFIG) stands for it if no cluster is named by an option.
+      - There is no default. Neither C(~/.kube/config) nor E(KUBECONFIG) is looked at, nor the credentials of a pod.
+    type: raw
+  context:
+    description:
+      - The context in O(kubeconfig). Without it the C(current-context) of that file counts.
+      - The variable E(K8S_AUTH_CONTEXT) stands for it.
+    type: str
+  host:
+    description:
+      - The URL of an API server, in place of a O(kubeconfig).
+      - If no cluster is named by an option, the variables E(K8S_AUTH_HOST), E(K8S_AUTH_API_KEY),
+        E(K8S_AUTH_SSL_CA_CERT) and E(K8S_AUTH_VERIFY_SSL) stand for O(host), O(api_key), O(ca_cert) and
+        O(validate_certs), as a credential of AWX sets them. They never mix with a cluster that an option names.
+    type: str
+  api_key:
+    description: The bearer token for O(host).
+    type: str
+  ca_cert:
+    description: The path of a bundle of certificates that the API server's own must be signed by.
+    type: path
+  validate_certs:
+    description: Whether the certificate of the API server is checked. Without it the kubeconfig says so, else it is.
+    type: bool
+  impersonate_user:
+    description:
+      - The user to act as. The variable E(K8S_AUTH_IMPERSONATE_USER) stands for it.
+    type: str
+  impersonate_groups:
+    description:
+      - The groups to act as, with O(impersonate_user). The variable E(K8S_AUTH_IMPERSONATE_GROUPS) stands for it,
+        with commas between.
+    type: list
+    elements: str
+  in_cluster:
+    description: Take the ServiceAccount of the pod that Ansible runs in. Nothing else makes this happen.
+    type: bool
+    default: false
+requirements:
+  - urllib3 >= 2.1, which the Python package kubernetes brings along, on the controller, if a cluster is named
+"""
+
     SELECTION = r"""
 options:
   criteria:
@@ -63,7 +112,7 @@ options:
         type: int
   snapshot:
     description:
-      - The path of a snapshot, or the snapshot itself as a dictionary.
+      - The path of a snapshot, C(cm://namespace/name) for a ConfigMap, or the snapshot itself as a dictionary.
       - Criteria that are not stated are taken from it, and overlays whose constraints it does not meet are left out
         with a warning.
     type: raw
@@ -90,7 +139,7 @@ options:
 options:
   recipe:
     description:
-      - The path of a recipe, or the recipe itself as a dictionary.
+      - The path of a recipe, C(cm://namespace/name) for a ConfigMap, or the recipe itself as a dictionary.
       - An overlay of a catalog (kind C(RecipeMetadata)) is accepted, too, and resolved by its own criteria.
       - Required, here or in O(config).
     type: raw

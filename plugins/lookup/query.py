@@ -33,6 +33,7 @@ options:
       - table
 extends_documentation_fragment:
   - aicr.runtime._options
+  - aicr.runtime._options.cluster
   - aicr.runtime._options.selection
 seealso:
   - plugin: aicr.runtime.recipe

@@ -29,6 +29,7 @@ options:
     default: yaml
 extends_documentation_fragment:
   - aicr.runtime._options
+  - aicr.runtime._options.cluster
   - aicr.runtime._options.return_document
   - aicr.runtime._options.selection
 seealso:

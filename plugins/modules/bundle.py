@@ -104,6 +104,7 @@ options:
 extends_documentation_fragment:
   - aicr.runtime._attributes
   - aicr.runtime._options
+  - aicr.runtime._options.cluster
   - aicr.runtime._options.return_document
   - aicr.runtime._options.recipe
 seealso:

@@ -20,6 +20,7 @@ options:
   dest:
     description:
       - The file to write. Folders on the way are made. Without it nothing is written.
+      - C(cm://namespace/name) is a ConfigMap of the cluster that is named.
       - An equal file is left alone.
     type: path
   format:
@@ -34,6 +35,7 @@ options:
 extends_documentation_fragment:
   - aicr.runtime._attributes
   - aicr.runtime._options
+  - aicr.runtime._options.cluster
   - aicr.runtime._options.return_document
   - aicr.runtime._options.selection
 seealso:

@@ -19,7 +19,7 @@ description:
 options:
   snapshot:
     description:
-      - The path of a snapshot, or the snapshot itself as a dictionary.
+      - The path of a snapshot, C(cm://namespace/name) for a ConfigMap, or the snapshot itself as a dictionary.
       - Required, here or in O(config).
     type: raw
   phases:
@@ -55,6 +55,7 @@ options:
 extends_documentation_fragment:
   - aicr.runtime._attributes
   - aicr.runtime._options
+  - aicr.runtime._options.cluster
   - aicr.runtime._options.return_document
   - aicr.runtime._options.recipe
 seealso:

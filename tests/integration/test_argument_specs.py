@@ -28,9 +28,11 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "bundle"): options.BUNDLE,
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
     ("module", "recipe"): options.RECIPE,
+    ("module", "snapshot"): options.SNAPSHOT,
     ("module", "validate"): options.VALIDATE,
     ("lookup", "query"): options.QUERY,
     ("lookup", "recipe"): options.RECIPE_LOOKUP,
+    ("lookup", "snapshot"): options.SNAPSHOT_LOOKUP,
 }
 ATTRIBUTES = {"action_group", "async", "check_mode", "diff_mode", "idempotent", "platform"}
 
@@ -120,7 +122,7 @@ def test_every_module_is_in_the_action_group() -> None:
     assert runtime["action_groups"]["all"] == NAMES["module"]
 
 
-@pytest.mark.parametrize("stage", ["recipe", "validate", "bundle"])
+@pytest.mark.parametrize("stage", ["snapshot", "recipe", "validate", "bundle"])
 def test_the_variables_of_a_playbook_are_the_options_of_its_action(stage: str) -> None:
     """``dest``, ``format`` and ``return_document`` are the playbooks' own business."""
     variables = yamlio.load_file(CHECKOUT / "playbooks" / "vars" / "argument_specs.yml")["aicr_argument_specs"][stage]
