@@ -80,7 +80,7 @@ options:
         type: list
         elements: str
       workload_selector:
-        description: Labels of the pods that are workloads.
+        description: Labels of the pods that are workloads, for the components that make room for them.
         type: dict
       workload_gate:
         description:
@@ -101,6 +101,32 @@ options:
   target_revision:
     description: The branch, tag or commit of O(repo).
     type: str
+  serial:
+    description:
+      - One component after the other, even where some could go together. V(helm) always does so.
+    type: bool
+    default: false
+  argocd:
+    description:
+      - Options of the deployer V(argocd). All but O(argocd.app_name) are about the Applications of the components;
+        their parent is always in the project C(default) of the cluster that runs Argo CD.
+    type: dict
+    suboptions:
+      app_name:
+        description: The name of the parent Application, C(nvidia-stack) by default.
+        type: str
+      name_prefix:
+        description: What the names of the Applications begin with, so that several clusters can share one Argo CD.
+        type: str
+      destination_server:
+        description: The address of the API server to deploy to, C(https://kubernetes.default.svc) by default.
+        type: str
+      project:
+        description: The AppProject of the Applications, C(default) by default.
+        type: str
+      cascade_delete:
+        description: Whether what an Application deployed goes with it when it is deleted.
+        type: bool
 extends_documentation_fragment:
   - aicr.runtime._attributes
   - aicr.runtime._options

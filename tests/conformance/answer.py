@@ -13,7 +13,8 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils import catalog
 from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import catalog as catalog_module
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, internal, invalid
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import make_bundle
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.query import query
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe import make_recipe
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.validate import make_report
@@ -33,10 +35,24 @@ Flags = dict[str, list[str]]
 
 CRITERIA = ("service", "accelerator", "intent", "os", "platform", "nodes")
 SELECTION = (*CRITERIA, "snapshot", "profile", "slurm-accounting-mode", "config", "data", "format")
-WITHOUT_MEANING = ("output", "kubeconfig", "no-cluster", "fail-fast", "evidence-dir")
+OVERRIDES = ("set", "set-json", "set-file", "dynamic")
+SELECTORS = ("system-node-selector", "accelerated-node-selector", "workload-selector")
+TOLERATIONS = ("system-node-toleration", "accelerated-node-toleration")
+PLACEMENT = ("workload-gate", "nodes", "storage-class", "shared-storage-class")
+DEPLOYMENT = ("deployer", "repo", "app-name", "serial")
+BUNDLE = ("recipe", "config", "data", *DEPLOYMENT, *OVERRIDES, *SELECTORS, *TOLERATIONS, *PLACEMENT)
+WITHOUT_MEANING = ("output", "kubeconfig", "no-cluster", "fail-fast", "evidence-dir", "yes")
 """Where the reference writes and how it reaches a cluster; our stages are told by their caller or reach none."""
-SWITCHES = ("no-cluster", "fail-fast")
-SHORT = {"t": "format", "r": "recipe", "s": "snapshot", "o": "output", "k": "kubeconfig", "gpu": "accelerator"}
+SWITCHES = ("no-cluster", "fail-fast", "serial", "yes")
+SHORT = {
+    "d": "deployer",
+    "gpu": "accelerator",
+    "k": "kubeconfig",
+    "o": "output",
+    "r": "recipe",
+    "s": "snapshot",
+    "t": "format",
+}
 
 
 def flags_of(words: Sequence[str], known: Sequence[str], repeatable: Sequence[str] = ()) -> Flags:
@@ -86,25 +102,41 @@ def given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def recipe(words: Sequence[str]) -> tuple[str, str, Sequence[str]]:
-    """Answer to ``recipe``: text, ending of its file, warnings."""
+@dataclass(frozen=True)
+class Written:
+    """An answer's file or folder, and the warnings that came with it."""
+
+    path: Path
+    warnings: Sequence[str]
+
+
+def write(place: Path, suffix: str, text: str, warnings: Sequence[str]) -> Written:
+    """Write a document beside the others."""
+    path = place.with_name(place.name + suffix)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return Written(path, warnings)
+
+
+def recipe(words: Sequence[str], place: Path) -> Written:
+    """Answer to ``recipe``."""
     chosen = selection(flags_of(words, SELECTION))
     outcome = make_recipe(options.parse(options.RECIPE, chosen))
     product: Any = outcome.product
-    return product.text, ending(chosen.get("format"), ".yaml"), outcome.warnings
+    return write(place, ending(chosen.get("format"), ".yaml"), product.text, outcome.warnings)
 
 
-def ask(words: Sequence[str]) -> tuple[str, str, Sequence[str]]:
+def ask(words: Sequence[str], place: Path) -> Written:
     """Answer to ``query``."""
     flags = flags_of(words, (*SELECTION, "selector"))
     chosen = {"format": "yaml", **selection(flags)}
     if "selector" not in flags:
         raise invalid("--selector is missing")
     values, warnings = query(flags["selector"], options.parse(options.QUERY, chosen))
-    return str(values[0]), ending(chosen["format"], ".txt"), warnings
+    return write(place, ending(chosen["format"], ".txt"), str(values[0]), warnings)
 
 
-def validate(words: Sequence[str]) -> tuple[str, str, Sequence[str]]:
+def validate(words: Sequence[str], place: Path) -> Written:
     """Answer to ``validate``."""
     flags = flags_of(words, ("recipe", "snapshot", "phase", "config", "data"), ("phase",))
     chosen = given(
@@ -118,10 +150,55 @@ def validate(words: Sequence[str]) -> tuple[str, str, Sequence[str]]:
     if outcome.failure:
         raise outcome.failure
     product: Any = outcome.product
-    return product.text, ".json", outcome.warnings
+    return write(place, ".json", product.text, outcome.warnings)
 
 
-COMMANDS = {"recipe": recipe, "query": ask, "validate": validate}
+def bundle(words: Sequence[str], place: Path) -> Written:
+    """Answer to ``bundle``."""
+    flags = flags_of(words, BUNDLE, (*OVERRIDES, *SELECTORS, *TOLERATIONS))
+    deployer = one(flags, "deployer")
+    chosen = given(
+        recipe=one(flags, "recipe"),
+        # The reference's flag takes any spelling of a word, our option is a choice.
+        deployer=None if deployer is None else deployer.strip().lower(),
+        scheduling=placement(flags) or None,
+        repo=one(flags, "repo"),
+        serial=one(flags, "serial"),
+        argocd=given(app_name=one(flags, "app-name")) or None,
+        config=one(flags, "config"),
+        catalog=one(flags, "data"),
+        dest=str(place),
+        **{name.replace("-", "_"): flags.get(name) for name in OVERRIDES},
+    )
+    outcome = make_bundle(options.parse(options.BUNDLE, chosen))
+    outcome.deliver(check_mode=False, diff=False, return_document=False)
+    return Written(place, outcome.warnings)
+
+
+def placement(flags: Flags) -> dict[str, Any]:
+    """The option ``scheduling`` of bundle."""
+    return given(
+        **{name.replace("-", "_"): labels(flags, name) for name in SELECTORS},
+        **{f"{name.replace('-', '_')}s": flags.get(name) for name in TOLERATIONS},
+        **{name.replace("-", "_"): one(flags, name) for name in PLACEMENT},
+    )
+
+
+def labels(flags: Flags, name: str) -> dict[str, str] | None:
+    """A flag of labels, each as ``key=value``, as a mapping."""
+    pairs = [entry.partition("=") for entry in flags.get(name, [])]
+    for key, separator, _ in pairs:
+        if not separator:
+            raise invalid(f'--{name}: "{key}" is no label, which is key=value')
+    return {key: value for key, _, value in pairs} or None
+
+
+COMMANDS: Mapping[str, Callable[[Sequence[str], Path], Written]] = {
+    "recipe": recipe,
+    "query": ask,
+    "validate": validate,
+    "bundle": bundle,
+}
 
 
 def ending(form: str | None, otherwise: str) -> str:
@@ -135,15 +212,13 @@ def answer(case: Mapping[str, Any], out: Path) -> Answer:
     try:
         if command not in COMMANDS or (words and not words[0].startswith("-")):
             raise invalid(f'there is no command "{" ".join(case["args"][:2])}" yet')
-        text, suffix, warnings = COMMANDS[command](words)
+        written = COMMANDS[command](words, out / "out" / case["name"])
     except AicrError as error:
         return refusal(case["name"], error)
     except Exception as error:  # a fault of ours is an answer, too, and must not cost the others theirs
         return refusal(case["name"], internal(f"{type(error).__name__}: {error}"))
-    name = f"out/{case['name']}{suffix}"
-    (out / name).parent.mkdir(parents=True, exist_ok=True)
-    (out / name).write_text(text, encoding="utf-8")
-    return {"name": case["name"], "exit": 0, "out": name, "warnings": list(warnings)}
+    path = written.path.relative_to(out).as_posix()
+    return {"name": case["name"], "exit": 0, "out": path, "warnings": list(written.warnings)}
 
 
 def refusal(name: str, error: AicrError) -> Answer:

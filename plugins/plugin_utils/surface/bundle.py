@@ -55,6 +55,8 @@ def make_bundle(options: Options) -> Outcome:
             scheduling=read_scheduling(values["scheduling"] or {}),
             repo=values["repo"],
             target_revision=values["target_revision"],
+            serial=values["serial"],
+            argocd=values["argocd"] or {},
             version=RELEASE,
         )
     )
@@ -89,11 +91,11 @@ class Directory:
             if before != after
         ]
 
-    def store(self, dest: Path) -> None:
-        write_bundle(self.bundle, dest)
     def rehearse(self, dest: Path) -> None:
         """Nothing: what can be known of a path, :meth:`differs` has looked at."""
 
+    def store(self, dest: Path) -> None:
+        write_bundle(self.bundle, dest)
 
 
 def _request(options: Options, config: Config | None) -> dict[str, Any]:
@@ -115,6 +117,7 @@ def _request(options: Options, config: Config | None) -> dict[str, Any]:
         "dest": Field("spec.bundle.output.target", output.target or None, place),
         "deployer": Field("spec.bundle.deployment.deployer", deployment.deployer or None, word),
         "repo": Field("spec.bundle.deployment.repo", deployment.repo or None),
+        "argocd.app_name": Field("spec.bundle.deployment.appName", deployment.app_name or None),
         "set": Field("spec.bundle.deployment.set", list(deployment.set or ()) or None),
         "dynamic": Field("spec.bundle.deployment.dynamic", list(deployment.dynamic or ()) or None),
     }

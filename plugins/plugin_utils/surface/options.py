@@ -125,7 +125,19 @@ BUNDLE: Spec = {
     },
     "repo": {"type": "str"},
     "target_revision": {"type": "str"},
+    "serial": {"type": "bool", "default": False},
+    "argocd": {
+        "type": "dict",
+        "options": {
+            "app_name": {"type": "str"},
+            "name_prefix": {"type": "str"},
+            "destination_server": {"type": "str"},
+            "project": {"type": "str"},
+            "cascade_delete": {"type": "bool"},
+        },
+    },
 }
+BUNDLE_VERIFY: Spec = {**_DOCUMENT, "path": {"type": "path", "required": True}}
 
 
 @dataclass(frozen=True)
@@ -134,10 +146,12 @@ class Options:
 
     :ivar values: every option of the specification, with its default where nothing was given.
     :ivar given: the names of those that somebody gave; a default must not contradict a configuration file.
+    :ivar environ: the environment that the task sees, which may say which cluster is meant.
     """
 
     values: Mapping[str, Any]
     given: frozenset[str]
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -146,12 +160,11 @@ class Options:
         """The value that somebody gave, or ``None``."""
         return self.values[name] if name in self.given else None
 
-    :ivar environ: the environment that the task sees, which may say which cluster is meant.
 
 def parse(spec: Spec, arguments: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
     """A task's or a lookup's arguments as options.
 
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    :param environ: the environment, where it is not this process's.
     :raises AicrError: INVALID_REQUEST with every unknown option, wrong type, and value that is not a choice.
     """
     values = {str(name): plain(value, str(name)) for name, value in arguments.items()}
@@ -163,8 +176,8 @@ def parse(spec: Spec, arguments: Mapping[str, object], environ: Mapping[str, str
     return Options(
         values={name: _without_nulls(spec[name], value) for name, value in result.validated_parameters.items()},
         given=frozenset(name for name, value in values.items() if value is not None),
+        environ=os.environ if environ is None else environ,
     )
-    :param environ: the environment, where it is not this process's.
 
 
 def _type_problems(spec: Spec, values: Mapping[str, object], parent: str) -> list[AicrError]:
@@ -176,7 +189,6 @@ def _type_problems(spec: Spec, values: Mapping[str, object], parent: str) -> lis
         if kind in ("str", "path"):
             problems.append(text_problem(value, path))
         elif kind == "int" and isinstance(value, (bool, float)):
-        environ=os.environ if environ is None else environ,
             problems.append(invalid(f"{path}: must be a whole number, not {value}"))
         elif kind == "list" and isinstance(value, list):
             problems += [text_problem(item, f"{path}[{index}]") for index, item in enumerate(value)]
