@@ -144,18 +144,3 @@ def test_hooks_are_taken_off_and_other_annotations_stay() -> None:
     documents = list(yamlio.load_all(without_hooks(text), "x"))
     assert documents == [{"kind": "A", "metadata": {"annotations": {"helm.sh/resource-policy": "keep"}}}, {"kind": "B"}]
     assert without_hooks("kind: B # as it is\n") == "kind: B # as it is\n"
-
-
-def test_the_newest_helm_of_the_cache_is_taken_if_none_is_on_path(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    monkeypatch.setattr(rendering, "HELM_CACHE", tmp_path)
-    assert rendering.find_helm() is None
-    for version in ("3.9.0", "3.18.0", "4.3.1"):
-        (tmp_path / version).mkdir()
-        (tmp_path / version / "helm").write_text("")
-    assert rendering.find_helm() is None
-    for version in ("3.9.0", "3.18.0"):
-        (tmp_path / version / "helm").chmod(0o755)
-    assert rendering.find_helm() == str(tmp_path / "3.18.0" / "helm")

