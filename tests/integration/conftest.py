@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,3 +107,20 @@ def ansible(tmp_path: Path) -> Ansible:
 def shared_ansible(tmp_path_factory: pytest.TempPathFactory) -> Ansible:
     """Ansible in a folder that all tests of a module share."""
     return Ansible(tmp_path_factory.mktemp("ansible"))
+
+
+@pytest.fixture(scope="session")
+def without_mode() -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Makes a recipe without accounting into one from before there was a choice, which knows no MariaDB components."""
+    mariadb = ("mariadb-operator-crds", "mariadb-operator", "slurm-accounting-mariadb")
+
+    def make(recipe: Mapping[str, Any]) -> dict[str, Any]:
+        legacy = {key: value for key, value in copy.deepcopy(dict(recipe)).items() if key != "configuration"}
+        legacy["apiVersion"] = "aicr.run/v1alpha2"
+        legacy["componentRefs"] = [ref for ref in legacy["componentRefs"] if ref["name"] not in mariadb]
+        for ref in legacy["componentRefs"]:
+            ref["dependencyRefs"] = [name for name in ref.get("dependencyRefs", ()) if name not in mariadb]
+            ref.get("overrides", {}).pop("accounting", None)
+        return legacy
+
+    return make

@@ -9,9 +9,8 @@ What was written is read with plain PyYAML; the expected contents are typed here
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -261,19 +260,6 @@ def read(path: Path) -> dict[str, Any]:
     return document
 
 
-def without_mode(recipe: dict[str, Any], *, keep_gates: bool) -> dict[str, Any]:
-    """A recipe from before the feature; with its gates kept, one that an old interface has cut the mode out of."""
-    recipe = copy.deepcopy(recipe)
-    del recipe["configuration"]
-    recipe["apiVersion"] = "aicr.run/v1alpha2"
-    if not keep_gates:
-        recipe["componentRefs"] = [ref for ref in recipe["componentRefs"] if ref["name"] not in MARIADB]
-        for ref in recipe["componentRefs"]:
-            ref["dependencyRefs"] = [name for name in ref.get("dependencyRefs", ()) if name not in MARIADB]
-            ref.get("overrides", {}).pop("accounting", None)
-    return recipe
-
-
 def snapshot_with(state: str) -> dict[str, Any]:
     snapshot = read(SNAPSHOT)
     readings = next(measured for measured in snapshot["measurements"] if measured["type"] == "K8s")["subtypes"]
@@ -284,7 +270,7 @@ def snapshot_with(state: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def fleet(shared_ansible: Ansible) -> Fleet:
+def fleet(shared_ansible: Ansible, without_mode: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fleet:
     folder = shared_ansible.folder
     for name, content in FILES.items():
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
@@ -297,9 +283,12 @@ def fleet(shared_ansible: Ansible) -> Fleet:
         "aicr.runtime.recipe", "-e", "aicr_hosts=without_recipe", inventory="inventory.yml"
     )
     disabled = read(folder / "artifacts" / "disabled" / "recipe.yaml")
-    for name, keep_gates in (("legacy", False), ("v1", True)):
-        legacy = without_mode(disabled, keep_gates=keep_gates)
-        (folder / f"{name}-recipe.yaml").write_text(yaml.safe_dump(legacy), encoding="utf-8")
+    cut_out = {key: value for key, value in disabled.items() if key != "configuration"}
+    for name, recipe in (
+        ("legacy", without_mode(disabled)),
+        ("v1", {**cut_out, "apiVersion": "aicr.run/v1alpha2"}),  # as an old interface hands a new recipe on
+    ):
+        (folder / f"{name}-recipe.yaml").write_text(yaml.safe_dump(recipe), encoding="utf-8")
     bundles = shared_ansible.playbook("aicr.runtime.bundle", inventory="inventory.yml", expect=2)
     return Fleet(folder, recipes, bundles)
 

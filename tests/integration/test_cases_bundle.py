@@ -763,6 +763,51 @@ def test_y7_templated_unsafe_and_tagged_values_are_plain_in_the_bundle(ansible: 
     assert values["clusterName"] == "cluster"
 
 
+# ---- names and addresses that the reference passes on unread (rule input-strict)
+
+
+@pytest.mark.parametrize(
+    "source", ["not a url", "charts.example.com", "http//charts.example.com", "file:///charts", "../charts", "https://"]
+)
+def test_an_address_of_a_repository_is_checked(bench: Bench, source: str) -> None:
+    recipe = bench.recipe()
+    reference(recipe, "slinky-slurm")["source"] = source
+    message = bench.refused(recipe)
+    assert '"slinky-slurm"' in message
+    assert "source" in message
+
+
+@pytest.mark.parametrize("scheme", ["https", "oci"])
+def test_a_password_in_an_address_is_refused_and_not_repeated(bench: Bench, scheme: str) -> None:
+    recipe = bench.recipe()
+    reference(recipe, "slinky-slurm")["source"] = f"{scheme}://user:hunter2@charts.example.com/slurm"
+    message = bench.refused(recipe)
+    assert '"slinky-slurm"' in message
+    assert "hunter2" not in message
+    address = "https://user:hunter2@git.example.com/clusters.git"
+    message = bench.refused(deployer="argocd", repo=address)
+    assert "repo:" in message
+    assert "hunter2" not in message
+
+
+@pytest.mark.parametrize("repo", ["git.example.com/clusters", "https://git.example.com/a b", "clusters", "https://"])
+def test_an_address_for_argocd_is_checked(bench: Bench, repo: str) -> None:
+    assert "repo:" in bench.refused(deployer="argocd", repo=repo)
+
+
+@pytest.mark.parametrize("namespace", ["Slurm", "a_b", "a.b", "-a", "a" * 64, "a b"])
+def test_a_namespace_is_checked(bench: Bench, namespace: str) -> None:
+    recipe = bench.recipe()
+    reference(recipe, "slinky-slurm")["namespace"] = namespace
+    assert f'"{namespace}" is no name of a namespace' in bench.refused(recipe)
+
+
+@pytest.mark.parametrize("option", ["storage_class", "shared_storage_class"])
+@pytest.mark.parametrize("name", ["GP3", "a_b", "-a", "a b", "a" * 254])
+def test_a_storage_class_is_checked(bench: Bench, option: str, name: str) -> None:
+    assert f"scheduling.{option}" in bench.refused(scheduling={option: name})
+
+
 # ---- several violations at once
 
 SEVERAL: Mapping[str, object] = {
