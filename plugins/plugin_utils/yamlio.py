@@ -135,8 +135,11 @@ def load_all(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Iter
             yield document
     except yaml.MarkedYAMLError as error:
         raise _syntax_error(error, source) from error
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+    except yaml.YAMLError as error:
         raise invalid(f"{source}: is not valid YAML: {' '.join(str(error).split())}") from error
+    except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
+        # What went wrong in a constructor would be told with the value, which may be a password.
+        raise invalid(f"{source}: is not valid YAML: a value is not of the type that it claims") from None
 
 
 def load_file(path: Path, max_bytes: int = MAX_BYTES) -> Any:

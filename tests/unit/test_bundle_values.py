@@ -167,7 +167,9 @@ def test_only_a_set_switches_a_component(judged: JudgedOf, surface: str) -> None
 
 
 def test_a_toggle_that_is_neither_true_nor_false_is_refused(judged: JudgedOf) -> None:
-    assert '"perhaps" is neither true nor false' in refused(judged, set=["nvsentinel:enabled=perhaps"]).message
+    assert (
+        "nvsentinel:enabled: is neither true nor false" in refused(judged, set=["nvsentinel:enabled=perhaps"]).message
+    )
 
 
 def test_a_bundle_of_nothing_is_refused(judged: JudgedOf, recipe_of: RecipeOf) -> None:

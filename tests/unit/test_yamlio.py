@@ -98,6 +98,16 @@ def test_what_is_wrong_with_a_text_is_said_with_its_place(text: str, words: list
     assert all(word in caught.value.message for word in ["text", *words])
 
 
+@pytest.mark.parametrize(
+    "tagged", ["!!int hunter2", "!!int ''", "!!int [hunter2]", "!!float hunter2", "!!timestamp hunter2"]
+)
+def test_a_value_that_is_not_what_its_tag_says_is_not_repeated(tagged: str) -> None:
+    with pytest.raises(AicrError, match=r"text: is not valid YAML: a value is not of the type") as caught:
+        yamlio.load(f"password: {tagged}\n", "text")
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
 def test_a_few_aliases_cannot_stand_for_billions_of_nodes() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]

@@ -96,7 +96,7 @@ def _switched_off(
         if enabled is None:
             problems.append(
                 invalid(
-                    f'{toggle.place}: "{toggle.text}" is neither true nor false',
+                    f"{toggle.place}: is neither true nor false",
                     "write true or false",
                     component=toggle.component,
                 )
