@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import urllib.parse
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -333,6 +334,52 @@ def test_what_nobody_can_know_for_a_secret_stays_in_the_values(watched: Watched)
     found = watched.leaks()
     assert len(found) == 1
     assert found[0].startswith("bundle/") and found[0].endswith("-cert-manager/values.yaml")
+
+
+def test_helm_gets_no_value_as_argument(watched: Watched) -> None:
+    """It renders a catalog in the reference's format; this one repeats its arguments where errors are shown."""
+    programs, own = watched.ansible.folder / "programs", watched.ansible.folder / "own"
+    programs.mkdir()
+    (programs / "helm").write_text('#!/bin/sh\necho "arguments: $*" >&2\nexit 1\n')
+    (programs / "helm").chmod(0o755)
+    watched.ansible.environment["PATH"] = f"{programs}:{os.environ['PATH']}"
+    header = {"apiVersion": "aicr.run/v1alpha2"}
+    component = {"name": "own", "displayName": "own", "helm": {"defaultNamespace": "own"}}
+    manifest = "components/own/manifests/note.yaml"
+    for path, content in {
+        "registry.yaml": {**header, "kind": "ComponentRegistry", "components": [component]},
+        "overlays/own.yaml": {
+            **header,
+            "kind": "RecipeMetadata",
+            "metadata": {"name": "own"},
+            "spec": {
+                "base": "eks-training",
+                "criteria": {"service": "eks", "accelerator": "own", "intent": "training"},
+                "componentRefs": [{"name": "own", "type": "Helm", "namespace": "own", "manifestFiles": [manifest]}],
+            },
+        },
+        manifest: {"kind": "ConfigMap", "data": {"note": "{{ .Values.own.note }}"}},
+    }.items():
+        (own / path).parent.mkdir(parents=True, exist_ok=True)
+        (own / path).write_text(json.dumps(content), encoding="utf-8")
+    criteria = {"service": "eks", "accelerator": "own", "intent": "training"}
+    run = watched.tasks(
+        [
+            {"aicr.runtime.recipe": {"criteria": criteria, "catalog": "own", "dest": "recipe.yaml"}},
+            {
+                "aicr.runtime.bundle": {
+                    "recipe": "recipe.yaml",
+                    "catalog": "own",
+                    "dest": "bundle",
+                    "values": {"own": {"note": BY_TEMPLATE}},
+                }
+            },
+        ],
+        extra_vars(watched),
+        expect=2,
+    )
+    assert "arguments: template" in messages(run)["cluster"]
+    assert watched.leaks() == []
 
 
 @pytest.mark.parametrize("before", ["", "x", "xy", "user:"])
