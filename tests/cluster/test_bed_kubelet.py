@@ -178,7 +178,7 @@ def test_a_pod_waits_for_the_secret_of_its_volume(cluster: Any, namespace: str) 
     job = make_job(api, namespace, "exit 0", volumes=volumes)
     message = 'MountVolume.SetUp failed for volume "login" : secret "login" not found'
     assert eventually(lambda: message in events(api, namespace, "FailedMount"), LONG)
-    status = eventually(lambda: the_pod(api, namespace)["status"])
+    status = the_pod(api, namespace)["status"]
     assert status["phase"] == "Pending"
     assert status["containerStatuses"][0]["state"]["waiting"]["reason"] == "ContainerCreating"
     make_secret(api, namespace, password="s3cret")

@@ -28,8 +28,8 @@ def commands_that_name(directory: Path) -> list[str]:
             command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             if str(directory) in f"{command} {os.readlink(process / 'cwd')} {os.readlink(process / 'root')}":
                 found.append(command)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue  # it has ended, or is none of ours
     return found
 
 
@@ -45,7 +45,10 @@ def test_two_beds_side_by_side(bed: Bed, namespace: str, tmp_path: Path) -> None
         spaces = {one["metadata"]["name"] for one in other.api.items("/api/v1/namespaces")}
         assert namespace not in spaces
 
-        # A Job that runs on, and a volume outside of the bed's directory: both go with the bed.
+        other.add_nodes(12)
+        assert len(list(other.api.items("/api/v1/nodes"))) == 12
+
+        # A pod that runs on, and a volume outside of the bed's directory: both go with the bed.
         work = {"name": "main", "image": "busybox", "command": ["sh", "-c", "setsid sleep 1000 & sleep 1000"]}
         pod = {"metadata": {"name": "pod", "annotations": {"bed/execute": ""}}, "spec": {"containers": [work]}}
         claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}

@@ -74,11 +74,12 @@ class Bed:
     # ---- life
 
     @classmethod
-    def start(cls, directory: Path, cluster: str, nodes: int | None = None) -> Bed:
+    def start(cls, directory: Path, cluster: str, nodes: int | None = None, workloads: bool = True) -> Bed:
         """Bring up a new bed in a directory that must not exist, and wait until it can be used.
 
         :param cluster: a name in clusters/.
         :param nodes: how many there shall be, instead of as many as the cluster has.
+        :param workloads: whether there are the pods that such a cluster begins with (two for each node).
         :raises BedError: a part of it ended, or was not ready in time; nothing of it is left.
         """
         ensure()
@@ -90,7 +91,7 @@ class Bed:
         try:
             bed._write_files()
             bed._start_control_plane(place, fake)
-            bed._fill(fake, nodes)
+            bed._fill(fake, nodes, workloads)
         except BaseException:
             bed.stop()
             raise
@@ -322,6 +323,8 @@ class Bed:
             "--root-ca-file=pki/ca.crt",
             "--kube-api-qps=500",
             "--kube-api-burst=1000",
+            # Leases of thousands of nodes, renewed every ten seconds, would be all that this machine does.
+            "--node-monitor-grace-period=1h",
             "--enable-hostpath-provisioner=true",
         )
         start("kube-scheduler", *configured("kube-scheduler", "system:kube-scheduler"))
@@ -330,7 +333,7 @@ class Bed:
             f"--kubeconfig={self._kubeconfig('kwok')}",
             "--config=kwok-stages.yaml",
             "--manage-all-nodes=true",
-            "--node-lease-duration-seconds=40",
+            "--node-lease-duration-seconds=1200",
             f"--server-address=127.0.0.1:{place.port('kwok')}",
         )
         environment = {key: value for key, value in os.environ.items() if key != "AICR_TEST_KUBECONFIG"}
@@ -338,15 +341,18 @@ class Bed:
             "kubelet", [sys.executable, "-m", _KUBELET, str(self.directory)], environment, [place.lock]
         )
 
-    def _fill(self, fake: FakeCluster, total: int | None) -> None:
+    def _fill(self, fake: FakeCluster, total: int | None, workloads: bool) -> None:
         self._add_nodes(fake, total)
-        for path, body in fake.objects():
-            self._setup.create(path, body)
+        self._setup.create("/apis/storage.k8s.io/v1/storageclasses", fake.storage())
+        expected = fake.workloads if workloads else ()
+        for workload in expected:
+            self._setup.create(*fake.workload(workload))
         # Without it no pod of the namespace can be made.
         self._wait(
             "kube-controller-manager", 60, lambda: self._exists("/api/v1/namespaces/default/serviceaccounts/default")
         )
-        self._wait("kubelet", 60, lambda: self._all_running("kube-system"))
+        names = {workload["name"] for workload in expected}
+        self._wait("kubelet", 60 + (total or 0) / 10, lambda: self._all_running("kube-system", names))
 
     def _add_nodes(self, fake: FakeCluster, total: int | None) -> None:
         port = self.slot.port("kubelet")
@@ -355,7 +361,7 @@ class Bed:
         with ThreadPoolExecutor(4) as pool:
             new = [node for name, node in wanted.items() if name not in there]
             list(pool.map(lambda node: self._setup.create("/api/v1/nodes", node), new))
-        self._wait("kwok", 60 + len(wanted) / 50, lambda: all(map(_ready, self._setup.items("/api/v1/nodes"))))
+        self._wait("kwok", 60 + len(wanted) / 50, lambda: all(map(_usable, self._setup.items("/api/v1/nodes"))))
 
     def _answers(self) -> bool:
         tls = ssl.create_default_context(cafile=str(self.authority.certificate))
@@ -377,23 +383,25 @@ class Bed:
             return False
         return True
 
-    def _all_running(self, namespace: str) -> bool:
-        workloads = FakeCluster.load(self.settings.cluster).workloads
+    def _all_running(self, namespace: str, workloads: set[str]) -> bool:
         pods = list(self._setup.items(f"/api/v1/namespaces/{namespace}/pods"))
         owners = {pod["metadata"]["labels"].get("k8s-app") for pod in pods}
-        return owners >= {workload["name"] for workload in workloads} and all(map(_ready, pods))
+        return owners >= workloads and all(map(_ready, pods))
 
     def _wait(self, part: str, seconds: float, ready: Callable[[], bool]) -> None:
-        end = time.monotonic() + seconds
-        while not ready():
+        begin = time.monotonic()
+        while True:
+            asked = time.monotonic()
+            if ready():
+                return
             ended = self.processes.ended()
-            if ended is not None or time.monotonic() > end:
+            if ended is not None or time.monotonic() > begin + seconds:
                 name = ended.name if ended else part
                 log = self.processes.log(name)
                 last = log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:] if log.exists() else []
                 what = "has ended" if ended else f"is not ready after {seconds:.0f} s"
                 raise BedError("\n  ".join([f"{name} of the bed in {self.directory} {what}; its log ends:", *last]))
-            time.sleep(0.1)
+            time.sleep(max(0.1, time.monotonic() - asked))  # to ask of thousands of objects is work, too
 
     def _host_volumes(self) -> list[Path]:
         """The folders that the controller-manager's provisioner has made outside of the bed's directory."""
@@ -407,6 +415,12 @@ class Bed:
 def _ready(thing: Object) -> bool:
     conditions = {condition["type"]: condition["status"] for condition in thing["status"].get("conditions", ())}
     return bool(conditions.get("Ready") == "True")
+
+
+def _usable(node: Object) -> bool:
+    """Ready, and without the taint that each new node has until the controller-manager has seen that it is."""
+    taints = [taint["key"] for taint in node["spec"].get("taints", ())]
+    return _ready(node) and "node.kubernetes.io/not-ready" not in taints
 
 
 def _provisioned_here(volume: Object) -> bool:

@@ -19,6 +19,15 @@ import yaml
 from .api import Object
 
 _CLUSTERS = Path(__file__).parent / "clusters"
+_CONDITIONS = [
+    {"type": kind, "status": status, "reason": f"Kubelet{reason}"}
+    for kind, status, reason in (
+        ("MemoryPressure", "False", "HasSufficientMemory"),
+        ("DiskPressure", "False", "HasNoDiskPressure"),
+        ("PIDPressure", "False", "HasSufficientPID"),
+        ("Ready", "True", "Ready"),
+    )
+]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -64,33 +73,25 @@ class FakeCluster:
         found: Mapping[str, Any] = self.groups[int(node["metadata"]["annotations"]["bed/group"])]["host"]
         return found
 
-    def objects(self) -> Iterator[tuple[str, Object]]:
-        """What such a cluster holds before anyone installs something, each with the path to create it at."""
-        storage = {
-            "metadata": {
-                "name": self.storage_class,
-                "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
-            },
-            "provisioner": "kubernetes.io/host-path",
+    def storage(self) -> Object:
+        """The default StorageClass, by the vendor's name for it; what provisions is the controller-manager itself."""
+        default = {"storageclass.kubernetes.io/is-default-class": "true"}
+        metadata = {"name": self.storage_class, "annotations": default}
+        return {"metadata": metadata, "provisioner": "kubernetes.io/host-path"}
+
+    def workload(self, workload: Mapping[str, Any]) -> tuple[str, Object]:
+        """One of `workloads` as an object, with the path to create it at."""
+        labels = {"k8s-app": workload["name"]}
+        pod: Object = {
+            "containers": [{"name": workload["name"], "image": workload["image"]}],
+            "tolerations": [{"operator": "Exists"}],
+            "nodeSelector": workload.get("node_selector", {}),
         }
-        yield "/apis/storage.k8s.io/v1/storageclasses", storage
-        for workload in self.workloads:
-            labels = {"k8s-app": workload["name"]}
-            spec: Object = {
-                "containers": [{"name": workload["name"], "image": workload["image"]}],
-                "tolerations": [{"operator": "Exists"}],
-                "nodeSelector": workload.get("node_selector", {}),
-            }
-            body: Object = {
-                "metadata": {"name": workload["name"], "labels": labels},
-                "spec": {
-                    "selector": {"matchLabels": labels},
-                    "template": {"metadata": {"labels": labels}, "spec": spec},
-                },
-            }
-            if "replicas" in workload:
-                body["spec"]["replicas"] = workload["replicas"]
-            yield f"/apis/apps/v1/namespaces/kube-system/{workload['kind'].lower()}s", body
+        spec: Object = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
+        if "replicas" in workload:
+            spec["replicas"] = workload["replicas"]
+        path = f"/apis/apps/v1/namespaces/kube-system/{workload['kind'].lower()}s"
+        return path, {"metadata": {"name": workload["name"], "labels": labels}, "spec": spec}
 
     def _node(self, group: Mapping[str, Any], index: int, number: int, kubelet_port: int) -> Object:
         digest = hashlib.sha256(f"{self.name}/{index}".encode()).hexdigest()
@@ -129,6 +130,7 @@ class FakeCluster:
                 ],
                 "capacity": group["capacity"],
                 "allocatable": group["capacity"],
+                "conditions": _CONDITIONS,
                 "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet_port}},
                 "images": [
                     {"names": [workload["image"]], "sizeBytes": 50_000_000}

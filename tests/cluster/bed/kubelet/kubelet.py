@@ -157,8 +157,8 @@ class Kubelet:
                 contents(pod, node, volume, self._sources(node, token=lambda _pod, _source: b""))
             except Unresolved as error:
                 message = f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}'
-                self._event(pod, "Warning", "FailedMount", message)
                 self._patch(pod, "Pending", {})
+                self._event(pod, "Warning", "FailedMount", message)
                 self._retry(pod)
                 return True
         return False
@@ -168,9 +168,9 @@ class Kubelet:
             try:
                 environment(pod, node, one, self._find)
             except Unresolved as error:
-                self._event(pod, "Warning", "Failed", f"Error: {error}")
                 state = waiting("CreateContainerConfigError", str(error))
                 self._patch(pod, "Pending", {one["name"]: state})
+                self._event(pod, "Warning", "Failed", f"Error: {error}")
                 self._retry(pod)
                 return True
         return False
