@@ -84,9 +84,13 @@ lint-changelog:
 docs-lint: ## the documentation of plugins and roles
 	antsibull-docs lint-collection-docs --plugin-docs .
 
+BED := python -m ansible_collections.aicr.runtime.tests.cluster.bed
+# Catalogs in the reference's format are rendered by a helm: the test bed's pinned one, fetched once into the cache.
+WITH_HELM = tools=$$($(BED) tools) && PATH="$$tools:$$PATH"
+
 .PHONY: unit
 unit: $(SETUP) ## tests of the engine alone
-	$(PYTEST) tests/unit
+	@$(WITH_HELM) $(PYTEST) tests/unit
 
 # The oldest controller that meta/runtime.yml promises.
 PYENV_ROOT ?= $(HOME)/.pyenv
@@ -117,12 +121,12 @@ sanity: $(SETUP) ## ansible-test sanity over the working tree
 
 # Recorded answers of the reference implementation, where a developer has them.
 SHARED := $(or $(AICR_SHARED),../shared)
-CONFORMANCE := --kinds recipes,query,snapshots,validate --without profile,external,config,mirror,list,cli,later
+CONFORMANCE := --deployers helm,argocd --without profile,external,config,mirror,list,cli,later
 
 .PHONY: conformance
 conformance: $(SETUP) ## our answers against the recorded ones
 	@if [ -d "$(SHARED)/golden" ]; then \
-	    python "$(SHARED)/tools/conform.py" --golden "$(SHARED)/golden" --catalog "$(SHARED)/catalog/aicr-2026-08-19" \
+	    $(WITH_HELM) python "$(SHARED)/tools/conform.py" --golden "$(SHARED)/golden" --catalog "$(SHARED)/catalog/aicr-2026-08-19" \
 	        --answer "python tests/conformance/answer.py" --deviations tests/conformance/deviations.yml $(CONFORMANCE); \
 	else \
 	    echo "NOT RUN: conformance, because there are no recordings at $(SHARED)" >&2; \
@@ -131,7 +135,6 @@ conformance: $(SETUP) ## our answers against the recorded ones
 ## ---- the test bed (docs/testing.md)
 
 CLUSTER ?= eks-h100
-BED := python -m ansible_collections.aicr.runtime.tests.cluster.bed
 
 .PHONY: cluster
 cluster: $(SETUP) ## bring up the test cluster CLUSTER (eks-h100, gke-h100, mixed, kind) on loopback
