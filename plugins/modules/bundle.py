@@ -134,6 +134,7 @@ extends_documentation_fragment:
   - aicr.runtime._options.return_document
   - aicr.runtime._options.recipe
 seealso:
+  - module: aicr.runtime.bundle_verify
   - module: aicr.runtime.recipe
   - module: aicr.runtime.validate
 """

@@ -26,6 +26,7 @@ NAMES = {
 }
 SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "bundle"): options.BUNDLE,
+    ("module", "bundle_verify"): options.BUNDLE_VERIFY,
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
     ("module", "recipe"): options.RECIPE,
     ("module", "snapshot"): options.SNAPSHOT,

@@ -137,7 +137,7 @@ BUNDLE: Spec = {
         },
     },
 }
-BUNDLE_VERIFY: Spec = {**_DOCUMENT, "path": {"type": "path", "required": True}}
+BUNDLE_VERIFY: Spec = {**_DOCUMENT, "path": {"type": "path", "required": True}, "digest": {"type": "str"}}
 
 
 @dataclass(frozen=True)
