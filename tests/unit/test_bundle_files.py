@@ -219,6 +219,21 @@ def test_argo_options_reach_the_children_alone(bundle_of: BundleOf) -> None:
     assert (parent["spec"]["project"], parent["spec"]["source"]["targetRevision"]) == ("default", "v1")
 
 
+def test_the_parent_application_may_have_another_name(bundle_of: BundleOf) -> None:
+    bundle = bundle_of("eks", deployer="argocd", argocd={"app_name": "gpu-stack"})
+    assert document(bundle, "app-of-apps.yaml")["metadata"]["name"] == "gpu-stack"
+    assert document(bundle, "bundle-info.yaml")["build"]["settings"]["appName"] == "gpu-stack"
+
+
+def test_a_registry_cannot_lend_values_so_they_stand_in_the_application(bundle_of: BundleOf) -> None:
+    bundle = bundle_of("eks", deployer="argocd", repo="oci://registry.example.com/clusters/one")
+    name = folder(bundle, "cert-manager")
+    spec = document(bundle, f"{name}/application.yaml")["spec"]
+    assert "sources" not in spec
+    assert spec["source"]["repoURL"] == "https://charts.jetstack.io"
+    assert spec["source"]["helm"] == {"valuesObject": document(bundle, f"{name}/values.yaml")}
+
+
 def test_the_reference_spelling_of_argo_options_means_the_same(bundle_of: BundleOf) -> None:
     entries = ["deployer:namePrefix=c1-", "deployer:cascadeDelete=true"]
     one = bundle_of("eks", deployer="argocd", set=entries)
@@ -245,6 +260,8 @@ def test_serial_waves_go_one_by_one(bundle_of: BundleOf) -> None:
         ({"deployer": "argocd", "argocd": {"destination_server": "https://u:p@x"}}, "no https address"),
         ({"deployer": "argocd", "argocd": {"cascade_delete": "true"}}, "must be true or false"),
         ({"deployer": "argocd", "argocd": {"name_prefix": "A"}}, "argocd.name_prefix"),
+        ({"deployer": "argocd", "argocd": {"app_name": "My_Stack"}}, "argocd.app_name"),
+        ({"deployer": "argocd", "argocd": {"app_name": "cert-manager"}}, "cannot be the name of an Application"),
         ({"deployer": "argocd", "argocd": {"name_prefix": "a" * 50}}, "cannot be the name of an Application"),
         ({"deployer": "argocd", "repo": "not an address"}, "repo"),
         ({"deployer": "argocd", "repo": "https://u:hunter2@git.example.com/x.git"}, "carries a password"),

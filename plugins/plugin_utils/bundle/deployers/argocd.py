@@ -160,12 +160,14 @@ class ArgoCD(Deployer):
         if folder.chart is None:
             return {"source": {**own, "path": folder.path}}
         chart = folder.chart
-        upstream = {
+        upstream: dict[str, object] = {
             "repoURL": chart.address if chart.is_oci else chart.repository,
             "chart": chart.name,
             "targetRevision": chart.version if chart.is_oci else chart.version.removeprefix("v"),
-            "helm": {"valueFiles": [f"$values/{folder.path}/values.yaml"]},
         }
+        if self.repo.startswith("oci://"):  # an artifact cannot lend its files to another source, as Git can
+            return {"source": {**upstream, "helm": {"valuesObject": dict(folder.values)}}}
+        upstream["helm"] = {"valueFiles": [f"$values/{folder.path}/values.yaml"]}
         return {"sources": [upstream, {**own, "ref": "values"}]}
 
 
