@@ -38,7 +38,7 @@ def test_a_throttled_client_is_told_when_to_come_again(bed: Bed) -> None:
         host, _colon, port = proxy.url.removeprefix("https://").partition(":")
         connection = http.client.HTTPSConnection(host, int(port), context=bed.api.tls)
         answers = []
-        for _ in range(2):
+        for _attempt in range(2):
             connection.request("GET", NODES, headers={"Authorization": f"Bearer {bed.settings.tokens['admin']}"})
             answer = connection.getresponse()
             answer.read()
@@ -50,7 +50,7 @@ def test_a_throttled_client_is_told_when_to_come_again(bed: Bed) -> None:
 def test_only_what_matches_is_befallen(bed: Bed, tmp_path: Path) -> None:
     fault = Fault(Kind.FAILED, r"/nodes$")
     with FaultyApi(bed, fault) as proxy, api_of(proxy, tmp_path) as api:
-        for _ in range(2):
+        for _attempt in range(2):
             with pytest.raises(ApiError) as failed:
                 api.get(NODES)
             assert failed.value.code == 500
@@ -68,8 +68,9 @@ def test_the_second_page_of_a_list_is_gone(bed: Bed, tmp_path: Path) -> None:
 
 
 def test_a_connection_breaks_in_the_middle_of_an_answer(bed: Bed, tmp_path: Path) -> None:
-    broken = pytest.raises((ConnectionResetError, http.client.IncompleteRead))
-    with FaultyApi(bed, Fault(Kind.CUT, NODES, first_bytes=1000)) as proxy, api_of(proxy, tmp_path) as api, broken:
+    fault = Fault(Kind.CUT, NODES, first_bytes=1000)
+    broken = (ConnectionResetError, http.client.IncompleteRead)
+    with FaultyApi(bed, fault) as proxy, api_of(proxy, tmp_path) as api, pytest.raises(broken):
         api.get(NODES)
 
 

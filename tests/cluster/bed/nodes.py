@@ -166,7 +166,7 @@ def root_of(roots: Path, node: Object, cluster: FakeCluster) -> Path:
 
 
 def _fill(place: Path, host: Mapping[str, Any], name: str) -> None:
-    slots = [device for device in host["pci"] for _ in range(device.get("count", 1))]
+    slots = [device for device in host["pci"] for _each in range(device.get("count", 1))]
     files = {
         "etc/hostname": name,
         "etc/os-release": "\n".join(f'{key}="{value}"' for key, value in host["os_release"].items()),

@@ -50,7 +50,7 @@ class Kubelet:
 
     def run(self) -> None:
         """Work until the process ends."""
-        for _ in range(_WORKERS):
+        for _worker in range(_WORKERS):
             threading.Thread(target=self._work, daemon=True).start()
         while True:
             try:
