@@ -73,7 +73,7 @@ lint-yaml:
 	yamllint --strict .
 
 lint-ansible:
-	ansible-lint --quiet
+	ansible-lint -q
 
 lint-licences:
 	reuse lint --lines
