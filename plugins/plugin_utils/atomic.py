@@ -10,13 +10,21 @@ whole*).
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import re
 import shutil
-from collections.abc import Callable, Mapping
+import stat
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import AicrError, Code, conflict, invalid
+from .errors import AicrError, Code, conflict, internal, invalid
+
+FOLDER_MODE = 0o755
+
+_SEGMENT = re.compile(r"[^/\\\x00-\x1f\x7f]{1,255}")
 
 
 @dataclass(frozen=True)
@@ -39,17 +47,45 @@ Tree = Mapping[str, FileContent]
 def write_file(path: Path, content: bytes, mode: int = 0o644) -> None:
     """Replace or create a file; readers see the old content or the new one, never a part.
 
-    :raises AicrError: INVALID_REQUEST if the place is a directory, does not exist or may not be written.
+    :raises AicrError: INVALID_REQUEST if something else than a file stands there, or the place does not exist or may
+        not be written.
     """
-    if path.is_dir():
-        raise invalid(f"{path}: is a directory, so no file can be written there", "name a file as dest")
+    refuse_special(path)
     sibling = path.with_name(f".{path.name}.new-{os.getpid()}")
     try:
         _write(sibling, content, mode, synced=True)
         sibling.replace(path)
     except OSError as error:
-        sibling.unlink(missing_ok=True)
-        raise _cannot_write(path, error) from error
+        _forget(sibling)
+        raise cannot_write(path, error) from error
+
+
+def refuse_special(path: Path) -> None:
+    """Refuse a place at which :func:`write_file` can write no file; touches nothing, and opens nothing.
+
+    :raises AicrError: INVALID_REQUEST for a directory, a pipe, a socket, a device, and for what can be no path.
+    """
+    mode = _mode(path)
+    if mode is not None and stat.S_ISLNK(mode):
+        try:
+            mode = path.stat().st_mode
+        except OSError:
+            mode = None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise invalid(f"{path}: is a directory, so no file can be written there", "name a file as dest")
+    if mode is not None and not stat.S_ISREG(mode):
+        raise invalid(f"{path}: is no regular file", "name a file as dest")
+
+
+def make_folder(path: Path) -> None:
+    """Make a directory with its parents; what is new gets the same permissions whatever the umask is.
+
+    :raises AicrError: INVALID_REQUEST if it cannot be made.
+    """
+    try:
+        _make_folder(path)
+    except (OSError, ValueError) as error:
+        raise cannot_write(path, error) from error
 
 
 def replace_tree(destination: Path, tree: Tree, is_ours: Callable[[Path], bool]) -> None:
@@ -57,9 +93,12 @@ def replace_tree(destination: Path, tree: Tree, is_ours: Callable[[Path], bool])
 
     :param destination: the directory; created with its parents, or replaced if it is empty or one of ours.
     :param tree: all of its files.
-    :param is_ours: tells of an existing directory whether this program wrote it and may replace it.
-    :raises AicrError: CONFLICT if something else stands there, INVALID_REQUEST if it may not be written.
+    :param is_ours: tells of an existing directory whether this program wrote it and may replace it; it may raise
+        CONFLICT itself, to name what would be lost.
+    :raises AicrError: CONFLICT if something else stands there, INVALID_REQUEST if it may not be written, INTERNAL if
+        a name of the tree leads out of it, or is none on some system.
     """
+    _refuse_names(tree)
     restore_orphan(destination)
     refuse_foreign(destination, is_ours)
     sibling, aside = _sibling(destination), _aside(destination)
@@ -67,7 +106,7 @@ def replace_tree(destination: Path, tree: Tree, is_ours: Callable[[Path], bool])
         shutil.rmtree(sibling, ignore_errors=True)
         for name, file in tree.items():
             target = sibling / name
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _make_folder(target.parent)
             _write(target, file.content, file.mode)
         if destination.exists():
             destination.rename(aside)
@@ -75,18 +114,26 @@ def replace_tree(destination: Path, tree: Tree, is_ours: Callable[[Path], bool])
     except OSError as error:
         shutil.rmtree(sibling, ignore_errors=True)
         restore_orphan(destination)
-        raise _cannot_write(destination, error) from error
+        raise cannot_write(destination, error) from error
     shutil.rmtree(aside, ignore_errors=True)
 
 
 def refuse_foreign(destination: Path, is_ours: Callable[[Path], bool]) -> None:
     """Refuse a place that :func:`replace_tree` may not replace; touches nothing.
 
-    :raises AicrError: CONFLICT if something that is not ours stands there.
+    :raises AicrError: CONFLICT if something that is not ours stands there, INVALID_REQUEST for what can be no path.
     """
-    if destination.is_symlink() or (destination.exists() and not destination.is_dir()):
-        raise conflict(f"{destination}: is not a directory", "name another dest, or remove it yourself")
-    if destination.exists() and any(destination.iterdir()) and not is_ours(destination):
+    mode = _mode(destination)
+    if mode is None:
+        return
+    if not stat.S_ISDIR(mode):
+        what = "is a link, which would be lost" if stat.S_ISLNK(mode) else "is not a directory"
+        raise conflict(f"{destination}: {what}", "name another dest, or remove it yourself")
+    try:
+        holds_something = any(destination.iterdir())
+    except OSError as error:
+        raise cannot_write(destination, error) from error
+    if holds_something and not is_ours(destination):
         raise conflict(
             f"{destination}: holds files that are not a bundle of ours; nothing was touched",
             "name an empty or new directory as dest, or remove it yourself",
@@ -96,11 +143,74 @@ def refuse_foreign(destination: Path, is_ours: Callable[[Path], bool]) -> None:
 def restore_orphan(destination: Path) -> None:
     """Undo a replacement that was killed half-way: the old directory comes back, a finished one stays."""
     aside = _aside(destination)
-    if aside.is_dir():
-        if destination.exists():
-            shutil.rmtree(aside, ignore_errors=True)
-        else:
-            aside.rename(destination)
+    if not stat.S_ISDIR(_mode(aside) or 0):
+        return
+    if _mode(destination) is None:
+        aside.rename(destination)
+    else:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def cannot_write(path: Path, error: OSError | ValueError) -> AicrError:
+    """Why a place could not be written, with the way out that fits the reason."""
+    number = error.errno if isinstance(error, OSError) else None
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return AicrError(
+        Code.INVALID_REQUEST, f"{path}: cannot be written: {reason}", _WAYS_OUT.get(number or 0, _CHECK_FOLDER)
+    )
+
+
+_CHECK_FOLDER = "check that its folder exists and may be written"
+_WAYS_OUT = {
+    errno.ENOSPC: "make room on that file system, or name a dest on another one; what stood there is untouched",
+    errno.EDQUOT: "make room within the quota, or name a dest on another file system; what stood there is untouched",
+    errno.EROFS: "name a dest on a file system that is not mounted read-only",
+    errno.EACCES: "name a dest that the user who runs Ansible may write, or give that user the right to",
+    errno.EPERM: "name a dest that the user who runs Ansible may write, or give that user the right to",
+    errno.ENAMETOOLONG: "name a dest with a shorter path: file systems take 255 bytes for one name",
+}
+
+
+def _mode(path: Path) -> int | None:
+    """Type and permissions of what stands at a path, links not followed; ``None`` if nothing does.
+
+    :raises AicrError: INVALID_REQUEST for what can be no path, or may not be looked at.
+    """
+    try:
+        return path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise cannot_write(path, error) from error
+
+
+def _refuse_names(names: Iterable[str]) -> None:
+    """The last wall: whatever became of the checks before, no name leads out of the directory (CWE-22)."""
+    for name in names:
+        segments = name.split("/")
+        if {".", ".."} & set(segments) or not all(map(_SEGMENT.fullmatch, segments)):
+            raise internal(
+                f"{name!r} cannot be the name of a file within a directory",
+                "nothing was written; this is a fault of aicr.runtime: report it with the recipe",
+            )
+
+
+def _make_folder(path: Path) -> None:
+    if path.is_dir():
+        return
+    _make_folder(path.parent)
+    try:
+        path.mkdir()
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    else:
+        path.chmod(stat.S_IMODE(path.stat().st_mode) & stat.S_ISGID | FOLDER_MODE)
+
+
+def _forget(path: Path) -> None:
+    with contextlib.suppress(OSError):  # what made the writing fail says more
+        path.unlink(missing_ok=True)
 
 
 def _sibling(destination: Path) -> Path:
@@ -120,11 +230,3 @@ def _write(path: Path, content: bytes, mode: int, *, synced: bool = False) -> No
             stream.flush()
             os.fsync(stream.fileno())
     path.chmod(mode)
-
-
-def _cannot_write(path: Path, error: OSError) -> AicrError:
-    return AicrError(
-        Code.INVALID_REQUEST,
-        f"{path}: cannot be written: {error.strerror}",
-        "check that its folder exists and may be written",
-    )

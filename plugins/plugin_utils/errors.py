@@ -5,8 +5,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+
+MAX_SHOWN = 200
+"""Characters of a value that a message repeats."""
+_MAX_PATH = 4096
+
+_QUOTED = re.compile(r'"([^"]*)"')
+_WORD = re.compile(rf"(?<!\S)(\S{{{_MAX_PATH}}})\S+")
 
 
 class Code(StrEnum):
@@ -50,22 +58,41 @@ class AicrError(Exception):
 
 def invalid(message: str, hint: str = "", **details: object) -> AicrError:
     """An ``INVALID_REQUEST``: the input is wrong and the user can mend it."""
-    return AicrError(Code.INVALID_REQUEST, message, hint, details)
+    return _error(Code.INVALID_REQUEST, message, hint, details)
 
 
 def not_found(message: str, hint: str = "", **details: object) -> AicrError:
     """A ``NOT_FOUND``: something that was named does not exist."""
-    return AicrError(Code.NOT_FOUND, message, hint, details)
+    return _error(Code.NOT_FOUND, message, hint, details)
 
 
 def conflict(message: str, hint: str = "", **details: object) -> AicrError:
     """A ``CONFLICT``: the request is well-formed but contradicts a fact elsewhere."""
-    return AicrError(Code.CONFLICT, message, hint, details)
+    return _error(Code.CONFLICT, message, hint, details)
 
 
 def internal(message: str, hint: str = "", **details: object) -> AicrError:
     """An ``INTERNAL``: our own fault, never the user's."""
-    return AicrError(Code.INTERNAL, message, hint, details)
+    return _error(Code.INTERNAL, message, hint, details)
+
+
+def _error(code: Code, message: str, hint: str, details: Mapping[str, object]) -> AicrError:
+    """What somebody wrote may be of any length; a message is for people, and a result travels with every task."""
+    return AicrError(
+        code,
+        _shortened(message),
+        hint,
+        {key: _cut(value, _MAX_PATH) if isinstance(value, str) else value for key, value in details.items()},
+    )
+
+
+def _shortened(message: str) -> str:
+    """A message with every long value in it cut to its beginning; a path may be as long as the system lets it."""
+    return _WORD.sub(r"\1…", _QUOTED.sub(lambda match: f'"{_cut(match[1], MAX_SHOWN)}"', message))
+
+
+def _cut(text: str, length: int) -> str:
+    return f"{text[:length]}…" if len(text) > length else text
 
 
 def combined(problems: Sequence[AicrError]) -> AicrError:

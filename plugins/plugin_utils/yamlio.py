@@ -11,7 +11,9 @@ or YAML 1.2 would take for something else. Nothing else in the project calls ``y
 from __future__ import annotations
 
 import json
+import math
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,8 @@ MAX_DEPTH = 200
 
 _NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE = (
     f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "merge")
+NOT_FINITE = "a number that is none (.nan), or is infinite; JSON, and so Kubernetes and Helm, have neither"
+
 )
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]*|[1-9][0-9_]*)$")
 _NUMBER = re.compile(
@@ -57,7 +61,7 @@ def _integer(_loader: Any, node: Any) -> int:
 
 
 def _float(_loader: Any, node: Any) -> float:
-    return float(
+    number = float(
         node.value.replace("_", "")
         .replace(".inf", "inf")
         .replace(".Inf", "inf")
@@ -69,6 +73,9 @@ def _float(_loader: Any, node: Any) -> float:
 
 
 _Loader.yaml_implicit_resolvers = {}
+    if not math.isfinite(number):
+        raise yaml.MarkedYAMLError(problem=NOT_FINITE, problem_mark=node.start_mark)
+    return number
 _Loader.add_implicit_resolver(_NULL, re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
 _Loader.add_implicit_resolver(_BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 _Loader.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
@@ -121,13 +128,15 @@ def load_all(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Iter
         raise invalid(f"{source}: is not UTF-8 text (byte {error.start})") from error
     if content.lstrip()[:1] in ("{", "["):
         try:
-            yield json.loads(content, object_pairs_hook=_unique_pairs)
+            yield json.loads(content, object_pairs_hook=_unique_pairs, parse_float=_finite, parse_constant=_finite)
             return
         except _DuplicateKey as error:
             raise invalid(f'{source}: duplicate key "{error}"') from error
         except (ValueError, RecursionError):
             pass  # flow-style YAML begins in the same way
     try:
+        except _NotFinite:
+            raise invalid(f"{source}: holds {NOT_FINITE}") from None
         _refuse_depth(content, source)
         for document in yaml.load_all(content, _Loader):
             if "&" in content:
@@ -153,11 +162,14 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     :raises AicrError: NOT_FOUND if it does not exist, INVALID_REQUEST if it cannot be read or is too large.
     """
     try:
-        if path.is_dir():
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
             raise invalid(f"{path}: is a directory, a file is due")
         with path.open("rb") as stream:
             content = stream.read(max_bytes + 1)
     except FileNotFoundError as error:
+        if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may never end
+            raise invalid(f"{path}: is no regular file", "write its content into a file first")
         raise not_found(f"{path}: no such file") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -244,3 +256,14 @@ def _refuse_expansion(document: Any, source: str) -> None:
             rest.extend(node.values())
         elif isinstance(node, list):
             rest.extend(node)
+class _NotFinite(ValueError):
+    pass
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _NotFinite
+    return number
+
+

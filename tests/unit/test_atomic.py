@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -68,8 +70,9 @@ def test_a_file_or_link_in_the_place_of_a_tree_is_refused(tmp_path: Path) -> Non
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     for place in ("file", "link"):
-        with pytest.raises(AicrError, match="is not a directory"):
+        with pytest.raises(AicrError, match="is not a directory" if place == "file" else "is a link") as caught:
             atomic.replace_tree(tmp_path / place, NEW, is_ours)
+        assert caught.value.code is Code.CONFLICT
 
 
 def test_a_failure_half_way_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,6 +86,93 @@ def test_a_failure_half_way_leaves_the_old_tree(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(AicrError, match="No space left"):
         atomic.replace_tree(target, NEW, is_ours)
     assert names(tmp_path) == {"bundle/marker", "bundle/a/old.txt"}
+
+
+OUTSIDE = ["", "/etc/x", "../x", "a/../../x", "a/..", "./x", "a//x", "a/", "a\\x", "a\nb", "a\0b", "a\x7f", "x" * 256]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_no_name_leads_out_of_a_tree(tmp_path: Path, name: str) -> None:
+    with pytest.raises(AicrError) as caught:
+        atomic.replace_tree(tmp_path / "one" / "bundle", {**NEW, name: FileContent(b"x")}, is_ours)
+    assert caught.value.code is Code.INTERNAL
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_place_that_is_no_file_is_refused_and_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        for place in ("pipe", "link", "socket", "/dev/null"):
+            with pytest.raises(AicrError, match="is no regular file") as caught:
+                atomic.write_file(tmp_path / place, b"x")
+            assert caught.value.code is Code.INVALID_REQUEST
+            with pytest.raises(AicrError) as caught:
+                atomic.replace_tree(tmp_path / place, NEW, is_ours)
+            assert caught.value.code is Code.CONFLICT
+    assert set(os.listdir(tmp_path)) == {"pipe", "link", "socket"}
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 250, "a\0b", "x" * 300 + "/y"])
+def test_what_can_be_no_path_is_a_fault_of_the_request(tmp_path: Path, name: str) -> None:
+    # A name of 250 is one, but not that of the sibling in which the new content is built.
+    for write in (
+        lambda: atomic.write_file(tmp_path / name, b"x"),
+        lambda: atomic.replace_tree(tmp_path / name, NEW, is_ours),
+        lambda: atomic.make_folder(tmp_path / (name + "x" * 10)),
+    ):
+        with pytest.raises(AicrError) as caught:
+            write()
+        assert caught.value.code is Code.INVALID_REQUEST
+        assert caught.value.hint
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "way_out"),
+    [
+        (errno.ENOSPC, "make room"),
+        (errno.EDQUOT, "quota"),
+        (errno.EROFS, "read-only"),
+        (errno.EACCES, "user who runs Ansible"),
+        (errno.ENAMETOOLONG, "255 bytes"),
+        (errno.EIO, "check that its folder exists"),
+    ],
+)
+def test_each_reason_has_its_own_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, way_out: str
+) -> None:
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(atomic, "_write", refuse)
+    for write in (
+        lambda: atomic.write_file(tmp_path / "file", b"x"),
+        lambda: atomic.replace_tree(tmp_path / "bundle", NEW, is_ours),
+    ):
+        with pytest.raises(AicrError) as caught:
+            write()
+        assert way_out in caught.value.hint
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_permissions_are_the_same_under_every_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        atomic.replace_tree(tmp_path / "new" / "bundle", NEW, is_ours)
+        atomic.make_folder(tmp_path / "other" / "folder")
+        atomic.write_file(tmp_path / "other" / "folder" / "recipe.yaml", b"x")
+    finally:
+        os.umask(before)
+    modes = {found.relative_to(tmp_path).as_posix(): found.stat().st_mode & 0o777 for found in tmp_path.rglob("*")}
+    folders = {"new", "new/bundle", "new/bundle/b", "other", "other/folder"}
+    assert modes == dict.fromkeys(folders, 0o755) | {
+        "new/bundle/marker": 0o644,
+        "new/bundle/b/new.sh": 0o755,
+        "other/folder/recipe.yaml": 0o644,
+    }
 
 
 KILLED_AT = """

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-import math
+import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,6 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrErr
         (".5", 0.5),
         ("1e3", 1000.0),
         ("-1.5e-3", -0.0015),
-        (".inf", math.inf),
-        ("-.inf", -math.inf),
         ("2026-01-01", "2026-01-01"),
         ("12:30:45", "12:30:45"),
         ("v1.33.5-eks-3025e55", "v1.33.5-eks-3025e55"),
@@ -67,8 +66,16 @@ def test_a_plain_scalar_is_read_as_go_reads_it(scalar: str, value: object) -> No
     assert type(read) is type(value)
 
 
-def test_nan_is_a_number() -> None:
-    assert math.isnan(yamlio.load("key: .nan", "text")["key"])
+@pytest.mark.parametrize("scalar", [".nan", ".NaN", ".inf", "-.Inf", "+.INF", "1e999", "-1.0e400", "!!float inf"])
+def test_what_json_has_no_number_for_is_refused_with_its_place(scalar: str) -> None:
+    with pytest.raises(AicrError, match="text: line 2, column 8: a number that is none"):
+        yamlio.load(f"a: 1\nkey:   {scalar}\n", "text")
+
+
+@pytest.mark.parametrize("scalar", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_what_json_has_no_number_for_is_refused_in_json_too(scalar: str) -> None:
+    with pytest.raises(AicrError, match=r"text: .*a number that is none"):
+        yamlio.load(f'{{"key": [{scalar}]}}', "text")
 
 
 def test_a_merge_key_is_merged_and_the_own_key_wins() -> None:
@@ -135,11 +142,35 @@ def test_files_are_told_apart_by_what_is_wrong_with_them(tmp_path: Path) -> None
         yamlio.load_file(tmp_path / "large.yaml", max_bytes=3)
 
 
+def test_what_would_be_waited_for_or_never_ends_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        for place in ("pipe", "link", "socket", "/dev/zero"):
+            with pytest.raises(AicrError, match="is no regular file") as caught:
+                yamlio.load_file(tmp_path / place)
+            assert caught.value.code is Code.INVALID_REQUEST
+
+
+def test_a_file_is_read_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("a: 1\n")
+    (tmp_path / "link").symlink_to("real")
+    assert yamlio.load_file(tmp_path / "link") == {"a": 1}
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_what_can_be_no_path_is_a_fault_of_the_request(tmp_path: Path, name: str) -> None:
+    with pytest.raises(AicrError, match="cannot be read") as caught:
+        yamlio.load_file(tmp_path / name)
+    assert caught.value.code is Code.INVALID_REQUEST
+
+
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(),
-    st.floats(allow_nan=False),
+    st.floats(allow_nan=False, allow_infinity=False),
     st.text(
         alphabet=st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from(" :-#'\"\n0123456789eExob_.+yYnN~")
     ),
