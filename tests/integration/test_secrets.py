@@ -12,8 +12,9 @@ from __future__ import annotations
 import base64
 import json
 import os
+import tempfile
 import urllib.parse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,19 +66,20 @@ class Watched:
     """Runs playbooks and looks for the password in all that comes of them.
 
     :ivar inputs: the folder of the files that hold the password by right.
+    :ivar temporary: where the run keeps temporary files; its path is short, for Ansible puts a socket there.
     """
 
-    def __init__(self, ansible: Ansible) -> None:
+    def __init__(self, ansible: Ansible, temporary: Path) -> None:
         self.ansible = ansible
         self.inputs = ansible.folder / "inputs"
         self.inputs.mkdir()
         self.processes = ansible.folder / "processes.txt"
         self.outputs: list[str] = []
-        (ansible.folder / "tmp").mkdir()
+        self.temporary = temporary
         ansible.environment |= {
             "PYTHONPATH": str(HERE / "recorded_processes"),
             "AICR_PROCESSES": str(self.processes),
-            "TMPDIR": str(ansible.folder / "tmp"),
+            "TMPDIR": str(temporary),
             "ANSIBLE_KEEP_REMOTE_FILES": "1",
         }
 
@@ -105,16 +107,18 @@ class Watched:
     def leaks(self) -> list[str]:
         """Every place where the password is and should not be."""
         texts = {f"output {number}": text.encode() for number, text in enumerate(self.outputs)}
-        for path in self.ansible.folder.rglob("*"):
-            if path.is_file() and self.inputs not in path.parents:
-                texts[str(path.relative_to(self.ansible.folder))] = path.read_bytes()
+        for root in (self.ansible.folder, self.temporary):
+            for path in root.rglob("*"):
+                if path.is_file() and self.inputs not in path.parents:
+                    texts[str(path.relative_to(root))] = path.read_bytes()
         assert self.processes.read_text(encoding="utf-8"), "no process was seen"
         return sorted(name for name, text in texts.items() if any(form in text for form in FORMS))
 
 
 @pytest.fixture
-def watched(ansible: Ansible) -> Watched:
-    return Watched(ansible)
+def watched(ansible: Ansible) -> Iterator[Watched]:
+    with tempfile.TemporaryDirectory(prefix="aicr-") as temporary:
+        yield Watched(ansible, Path(temporary))
 
 
 def kubeconfig(watched: Watched) -> str:
