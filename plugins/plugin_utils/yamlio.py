@@ -27,10 +27,10 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_EXPANDED_NODES = 250_000
 MAX_DEPTH = 200
 
-_NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE = (
-    f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "merge")
 NOT_FINITE = "a number that is none (.nan), or is infinite; JSON, and so Kubernetes and Helm, have neither"
 
+_NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE = (
+    f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "merge")
 )
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]*|[1-9][0-9_]*)$")
 _NUMBER = re.compile(
@@ -70,12 +70,12 @@ def _float(_loader: Any, node: Any) -> float:
         .replace(".NaN", "nan")
         .replace(".NAN", "nan")
     )
-
-
-_Loader.yaml_implicit_resolvers = {}
     if not math.isfinite(number):
         raise yaml.MarkedYAMLError(problem=NOT_FINITE, problem_mark=node.start_mark)
     return number
+
+
+_Loader.yaml_implicit_resolvers = {}
 _Loader.add_implicit_resolver(_NULL, re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
 _Loader.add_implicit_resolver(_BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 _Loader.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
@@ -132,11 +132,11 @@ def load_all(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Iter
             return
         except _DuplicateKey as error:
             raise invalid(f'{source}: duplicate key "{error}"') from error
+        except _NotFinite:
+            raise invalid(f"{source}: holds {NOT_FINITE}") from None
         except (ValueError, RecursionError):
             pass  # flow-style YAML begins in the same way
     try:
-        except _NotFinite:
-            raise invalid(f"{source}: holds {NOT_FINITE}") from None
         _refuse_depth(content, source)
         for document in yaml.load_all(content, _Loader):
             if "&" in content:
@@ -165,11 +165,11 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise invalid(f"{path}: is a directory, a file is due")
+        if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may never end
+            raise invalid(f"{path}: is no regular file", "write its content into a file first")
         with path.open("rb") as stream:
             content = stream.read(max_bytes + 1)
     except FileNotFoundError as error:
-        if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may never end
-            raise invalid(f"{path}: is no regular file", "write its content into a file first")
         raise not_found(f"{path}: no such file") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -211,6 +211,17 @@ def line_of(text: str | bytes, path: Sequence[str | int]) -> int | None:
 
 class _DuplicateKey(ValueError):
     pass
+
+
+class _NotFinite(ValueError):
+    pass
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _NotFinite
+    return number
 
 
 def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -256,14 +267,3 @@ def _refuse_expansion(document: Any, source: str) -> None:
             rest.extend(node.values())
         elif isinstance(node, list):
             rest.extend(node)
-class _NotFinite(ValueError):
-    pass
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise _NotFinite
-    return number
-
-
