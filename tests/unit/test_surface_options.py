@@ -49,8 +49,11 @@ def test_no_stage_but_the_recipe_takes_an_accounting_mode() -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({"criterias": {}}, "criterias"),
-        ({"criteria": {"gpu": "h100"}}, "gpu"),
+        ({"set": 5}, "set: must be a list, not a number"),
+        ({"set": {"a": "b"}}, "set: must be a list, not a mapping"),
+        ({"timeouts": {"k8s": True}}, "timeouts.k8s: must be a number, not True"),
+        ({"criteria": '{"service": false}'}, "criteria.service: must be text"),
+        ({"dest": "a\0b"}, "dest: holds a NUL character"),
         ({"target_revision": 1.30}, "target_revision: must be text"),
         ({"criteria": {"service": False}}, "criteria.service: must be text"),
         ({"criteria": {"nodes": True}}, "criteria.nodes: must be a whole number"),
@@ -65,8 +68,75 @@ def test_no_stage_but_the_recipe_takes_an_accounting_mode() -> None:
     ],
 )
 def test_what_is_wrong_is_named(arguments: dict[str, object], named: str) -> None:
-    spec = {**options.RECIPE, **options.BUNDLE}
+    spec = {**options.RECIPE, **options.BUNDLE, **options.SNAPSHOT}
     assert named in refusal(spec, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"destination": "a"}, 'unknown option "destination" (did you mean "dest"?)'),
+        ({"criterias": {}}, 'unknown option "criterias" (did you mean "criteria"?)'),
+        ({"destt": None}, 'unknown option "destt" (did you mean "dest"?)'),
+        ({"criteria": {"servic": "eks"}}, 'unknown option "criteria.servic" (did you mean "service"?)'),
+        (
+            {"criteria": {"gpu": "h100"}},
+            'unknown option "criteria.gpu" (known here: accelerator, intent, nodes, os, platform, service)',
+        ),
+        ({"scheduling": {"storage_clas": "a"}}, 'unknown option "scheduling.storage_clas" (did you mean'),
+    ],
+)
+def test_an_unknown_option_is_said_to_be_one_and_what_was_meant(arguments: dict[str, object], said: str) -> None:
+    assert said in refusal({**options.RECIPE, **options.BUNDLE}, **arguments)
+
+
+EVERY_SPEC = [
+    options.SNAPSHOT,
+    options.SNAPSHOT_LOOKUP,
+    options.RECIPE,
+    options.RECIPE_LOOKUP,
+    options.QUERY,
+    options.VALIDATE,
+    options.BUNDLE,
+    options.BUNDLE_VERIFY,
+]
+
+
+@pytest.mark.parametrize("spec", EVERY_SPEC)
+@pytest.mark.parametrize("empty", ["", " "])
+def test_no_option_takes_empty_text(spec: options.Spec, empty: str) -> None:
+    for name, option in spec.items():
+        assert f"{name}: must not be empty" in refusal(spec, **{name: empty})
+        for inner in option.get("options", ()):
+            assert f"{name}.{inner}: must not be empty" in refusal(spec, **{name: {inner: empty}})
+        if option["type"] == "list":
+            assert f"{name}[0]: must not be empty" in refusal(spec, **{name: [empty]})
+
+
+@pytest.mark.parametrize("spec", EVERY_SPEC)
+def test_null_says_as_much_as_leaving_an_option_out(spec: options.Spec) -> None:
+    required = {name: "x" for name, option in spec.items() if option.get("required")}
+    nothing: dict[str, object] = {name: None for name in spec if name not in required}
+    said = parse(spec, {**nothing, **required})
+    assert (said.values, said.given) == (parse(spec, required).values, frozenset(required))
+    for name, option in spec.items():
+        inner = option.get("options", {})
+        assert (
+            inner == {}
+            or parse(spec, {**required, name: dict.fromkeys(inner)})[name] == parse(spec, {**required, name: {}})[name]
+        )
+
+
+@pytest.mark.parametrize("wrong", ["x", ["a"], 5, True])
+@pytest.mark.parametrize("name", ["criteria", "scheduling", "values"])
+def test_a_mapping_that_is_none_is_one_problem(name: str, wrong: object) -> None:
+    said = refusal({**options.RECIPE, **options.BUNDLE}, **{name: wrong})
+    assert said.startswith(f"[INVALID_REQUEST] {name}: must be a mapping, not ")
+
+
+def test_a_mapping_may_come_as_json_text() -> None:
+    assert parse(options.RECIPE, {"criteria": '{"service": "eks", "os": null}'})["criteria"] == {"service": "eks"}
+    assert parse(options.BUNDLE, {"values": '{"a": {"b": null}}'})["values"] == {"a": {"b": None}}
 
 
 def test_all_problems_come_at_once() -> None:

@@ -225,9 +225,18 @@ def test_what_validate_lacks_is_named(missing: str) -> None:
     assert refusal(report, **given).message == f"{missing} is missing"
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"), [("", "empty text"), (1.5, "a number"), (["a.yaml"], "a list"), (True, "a boolean")]
-)
+@pytest.mark.parametrize(("value", "kind"), [(1.5, "a number"), (["a.yaml"], "a list"), (True, "a boolean")])
 def test_what_is_neither_a_path_nor_a_document_is_refused(value: object, kind: str) -> None:
     message = refusal(report, recipe=value, snapshot=SNAPSHOT).message
     assert message == f"recipe: must be the path of a file, or a document, not {kind}"
+
+
+@pytest.mark.parametrize(
+    ("missing", "maker"), [("recipe", "aicr.runtime.recipe"), ("snapshot", "aicr.runtime.snapshot")]
+)
+def test_an_artifact_that_is_not_there_is_said_to_come_from_its_stage(missing: str, maker: str, tmp_path: Path) -> None:
+    given = {"recipe": recipe(criteria=SLURM).document, "snapshot": SNAPSHOT, missing: str(tmp_path / "none.yaml")}
+    with pytest.raises(AicrError) as caught:
+        report(**given)
+    assert caught.value.code.value == "NOT_FOUND"
+    assert maker in caught.value.hint

@@ -8,15 +8,19 @@ One specification for each plugin; its documentation says the same (``tests/inte
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.common.validation import check_type_dict
 
+from ..artifacts.codec import type_name
 from ..artifacts.recipe import AccountingMode
 from ..cluster.collectors import TIMEOUTS as COLLECTORS
+from ..constraints import nearest
 from ..errors import AicrError, invalid, raise_all
 from .plain import plain, text_problem
 
@@ -162,48 +166,86 @@ class Options:
 
 
 def parse(spec: Spec, arguments: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
-    """A task's or a lookup's arguments as options.
+    """A task's or a lookup's arguments as options; null says as much as leaving the option out.
 
     :param environ: the environment, where it is not this process's.
-    :raises AicrError: INVALID_REQUEST with every unknown option, wrong type, and value that is not a choice.
+    :raises AicrError: INVALID_REQUEST with every unknown option, wrong type, empty text, and value that is no choice.
     """
-    values = {str(name): plain(value, str(name)) for name, value in arguments.items()}
-    raise_all(_type_problems(spec, values, ""))
-    result = ArgumentSpecValidator({name: dict(option) for name, option in spec.items()}).validate(
-        {name: _whole_lists(spec.get(name, {}), value) for name, value in values.items()}
-    )
+    stated = _stated(spec, {str(name): plain(value, str(name)) for name, value in arguments.items()})
+    raise_all(_problems(spec, stated, ""))
+    result = ArgumentSpecValidator({name: dict(option) for name, option in spec.items()}).validate(stated)
     raise_all(invalid(message) for message in result.error_messages)
     return Options(
         values={name: _without_nulls(spec[name], value) for name, value in result.validated_parameters.items()},
-        given=frozenset(name for name, value in values.items() if value is not None),
+        given=frozenset(stated),
         environ=os.environ if environ is None else environ,
     )
 
 
-def _type_problems(spec: Spec, values: Mapping[str, object], parent: str) -> list[AicrError]:
-    """Values that Ansible would turn into text, a number or an empty mapping without a word."""
+def _stated(spec: Spec, values: Mapping[str, object]) -> dict[str, object]:
+    """What somebody said; an option that nobody knows is kept, so that it is refused whatever it says."""
+    return {
+        name: _read(spec.get(name, {}), value)
+        for name, value in values.items()
+        if value is not None or name not in spec
+    }
+
+
+def _read(option: Mapping[str, Any], value: object) -> object:
+    """A value in the form that its option has, where Ansible would read text as one, but with less care.
+
+    One text where a list is due is its only item: Ansible would cut it at every comma, also within JSON.
+    """
+    kind = option.get("type")
+    if kind == "list" and isinstance(value, str) and value.strip():
+        return [value]
+    if kind == "dict" and isinstance(value, str):
+        with contextlib.suppress(TypeError):  # it stays text, which is refused
+            value = plain(check_type_dict(value), "mapping")
+    if "options" in option and isinstance(value, dict):
+        return _stated(option["options"], value)
+    return value
+
+
+def _problems(spec: Spec, values: Mapping[str, object], parent: str) -> list[AicrError]:
+    """Unknown names, and values that Ansible would turn into text, a number or an empty mapping without a word."""
     problems: list[AicrError | None] = []
     for name, value in values.items():
-        option, path = spec.get(name, {}), f"{parent}{name}"
-        kind = option.get("type")
-        if kind in ("str", "path"):
-            problems.append(text_problem(value, path))
-        elif kind == "int" and isinstance(value, (bool, float)):
-            problems.append(invalid(f"{path}: must be a whole number, not {value}"))
-        elif kind == "list" and isinstance(value, list):
+        path = f"{parent}{name}"
+        if name not in spec:
+            problems.append(_unknown(path, name, spec))
+        elif isinstance(value, dict) and "options" in spec[name]:
+            problems += _problems(spec[name]["options"], value, f"{path}.")
+        elif isinstance(value, list) and spec[name].get("type") == "list":
             problems += [text_problem(item, f"{path}[{index}]") for index, item in enumerate(value)]
-        elif kind == "dict" and "options" in option and isinstance(value, dict):
-            problems += _type_problems(option["options"], value, f"{path}.")
+        else:
+            problems.append(_value_problem(spec[name].get("type"), value, path))
     return [problem for problem in problems if problem]
 
 
-def _whole_lists(option: Mapping[str, Any], value: object) -> object:
-    """One text where a list is due is its only item: Ansible would cut it at every comma, also within JSON."""
-    if option.get("type") == "list" and isinstance(value, str):
-        return [value]
-    if "options" in option and isinstance(value, dict):
-        return {name: _whole_lists(option["options"].get(name, {}), item) for name, item in value.items()}
-    return value
+def _unknown(path: str, name: str, spec: Spec) -> AicrError:
+    part = (known for known in sorted(spec) if known.startswith(name) or name.startswith(known))
+    meant = nearest(name, spec) or next(part, None)
+    return invalid(
+        f'unknown option "{path}"', f'did you mean "{meant}"?' if meant else f"known here: {', '.join(sorted(spec))}"
+    )
+
+
+def _value_problem(kind: object, value: object, path: str) -> AicrError | None:
+    if kind in ("str", "path") or isinstance(value, str):
+        return text_problem(value, path) or _form_problem(kind, value, path)
+    return _form_problem(kind, value, path)
+
+
+def _form_problem(kind: object, value: object, path: str) -> AicrError | None:
+    if kind == "int" and isinstance(value, (bool, float)):
+        return invalid(f"{path}: must be a whole number, not {value}")
+    if kind == "float" and isinstance(value, bool):
+        return invalid(f"{path}: must be a number, not {value}")
+    for form, kind_of_value, noun in (("list", list, "a list"), ("dict", dict, "a mapping")):
+        if kind == form and not isinstance(value, kind_of_value):
+            return invalid(f"{path}: must be {noun}, not {type_name(value)}")
+    return None
 
 
 def _without_nulls(option: Mapping[str, Any], value: object) -> object:

@@ -43,10 +43,15 @@ def plain(value: object, name: str) -> object:
 def text_problem(value: object, name: str) -> AicrError | None:
     """What is wrong with a plain value where text is due; nothing is ever turned into text by itself.
 
-    Ansible would: ``1.30`` becomes ``1.3``, ``no`` becomes ``False``, a list becomes its Python spelling.
+    Ansible would: ``1.30`` becomes ``1.3``, ``no`` becomes ``False``, a list becomes its Python spelling. Empty text is
+    no text: a variable that was meant to hold something usually stands behind it.
     """
-    if value is None or isinstance(value, str):
+    if value is None:
         return None
+    if isinstance(value, str):
+        if not value.strip():
+            return invalid(f"{name}: must not be empty", "leave it out, or say something")
+        return invalid(f"{name}: holds a NUL character") if "\0" in value else None
     hint = (
         "write it in quotes; to YAML 1.30 is the number 1.3, and no is false" if isinstance(value, (int, float)) else ""
     )

@@ -16,6 +16,11 @@ from ..cluster.address import SCHEME
 from ..errors import AicrError, Code, invalid
 from .options import Options
 
+_MAKERS = {
+    "recipe": "make the recipe first, with aicr.runtime.recipe",
+    "snapshot": "take the snapshot first, with aicr.runtime.snapshot or aicr.runtime.host_snapshot",
+}
+
 
 @dataclass(frozen=True)
 class Source:
@@ -34,9 +39,8 @@ def read(value: object, option: str, options: Options) -> Source:
     """
     if isinstance(value, dict):
         return Source(value, f"option {option}")
-    if not isinstance(value, str) or not value:
-        kind = "empty text" if value == "" else codec.type_name(value)
-        raise invalid(f"{option}: must be the path of a file, or a document, not {kind}")
+    if not isinstance(value, str):
+        raise invalid(f"{option}: must be the path of a file, or a document, not {codec.type_name(value)}")
     if value.startswith(SCHEME):
         from .cluster import read_configmap  # brings the HTTP client along, which no file needs
 
@@ -46,9 +50,12 @@ def read(value: object, option: str, options: Options) -> Source:
     try:
         return Source(yamlio.load_file(path), str(path))
     except AicrError as error:
-        if error.code is not Code.NOT_FOUND or path.is_absolute():
+        if error.code is not Code.NOT_FOUND:
             raise
-        raise AicrError(error.code, error.message, f"relative paths start in {Path.cwd()}", error.details) from error
+        hint = f"{_MAKERS[option]}, or name another file"
+        if not path.is_absolute():
+            hint += f"; relative paths start in {Path.cwd()}"
+        raise AicrError(error.code, error.message, hint, error.details) from error
 
 
 def read_snapshot(value: object, options: Options) -> tuple[Snapshot, list[str]]:
