@@ -191,7 +191,7 @@ def rescue(task: dict[str, Any]) -> list[dict[str, Any]]:
         ({"aicr.runtime.recipe": {"criteria": {"service": "esk"}}}, "INVALID_REQUEST: criteria: service"),
         ({"aicr.runtime.recipe": {"criteria": CRITERIA, "snapshot": "absent.yaml"}}, "NOT_FOUND: absent.yaml"),
         ({"aicr.runtime.recipe": {"criteria": CRITERIA, "dest": "/"}}, "INVALID_REQUEST: /"),
-        ({"aicr.runtime.recipe": {"critria": CRITERIA}}, "INVALID_REQUEST: unknown option "critria""),
+        ({"aicr.runtime.recipe": {"critria": CRITERIA}}, 'INVALID_REQUEST: unknown option "critria"'),
         ({"aicr.runtime.recipe": {"criteria": CRITERIA}, "async": 10, "poll": 1}, "INVALID_REQUEST: "),
         ({"aicr.runtime.recipe": {"criteria": {"service": 1.30}}}, "INVALID_REQUEST: criteria.service: must be text"),
         ({"aicr.runtime.validate": {"recipe": "absent.yaml", "snapshot": SNAPSHOT}}, "NOT_FOUND: absent.yaml"),
