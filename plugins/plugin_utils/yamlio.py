@@ -26,9 +26,12 @@ from .errors import AicrError, invalid, not_found
 MAX_BYTES = 64 * 1024 * 1024
 MAX_EXPANDED_NODES = 250_000
 MAX_DEPTH = 200
+PART_NODES = 2_000
+"""A document with more nodes is written in parts of about as many."""
 
 NOT_FINITE = "a number that is none (.nan), or is infinite; JSON, and so Kubernetes and Helm, have neither"
 
+_NOT_EMPTY = re.compile("^(?=.)", re.MULTILINE)
 _NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE = (
     f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "merge")
 )
@@ -180,7 +183,53 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def dump(document: Any) -> str:
-    """A document as YAML: sorted keys, no anchors, no folding, long text as block, ending in one line feed."""
+    """A document as YAML: sorted keys, no anchors, no folding, long text as block, ending in one line feed.
+
+    A large one is written part by part, since the tree of its nodes takes many times the memory of its text.
+    """
+    text = ""
+    for part in _parts(document, ""):
+        text += part  # grows in place, where join() would need the memory of the text twice
+    return text
+
+
+def _parts(value: Any, indent: str) -> Iterator[str]:
+    if not _is_large(value):
+        yield _indented(_dump(value), indent)
+    elif isinstance(value, list):
+        for item in value:
+            parts = _parts(item, indent + "  ")
+            yield f"{indent}- {next(parts)[len(indent) + 2 :]}"
+            yield from parts
+    else:
+        for key in sorted(value):
+            item = value[key]
+            if _is_large(item):
+                yield _indented(_dump({key: None}).removesuffix(" null\n") + "\n", indent)
+                yield from _parts(item, indent if isinstance(item, list) else indent + "  ")
+            else:
+                yield _indented(_dump({key: item}), indent)
+
+
+def _is_large(value: Any) -> bool:
+    """Whether a container has so many nodes that it is worth taking apart, and keys that can be set apart."""
+    count, rest = 0, [value]
+    while rest and count <= PART_NODES:
+        node = rest.pop()
+        count += 1
+        if isinstance(node, dict):
+            rest.extend(node.values())
+        elif isinstance(node, list):
+            rest.extend(node)
+    simple = not isinstance(value, dict) or all(isinstance(key, str) and len(key) < 100 for key in value)
+    return count > PART_NODES and isinstance(value, (dict, list)) and bool(value) and simple
+
+
+def _indented(text: str, indent: str) -> str:
+    return _NOT_EMPTY.sub(indent, text) if indent else text
+
+
+def _dump(document: Any) -> str:
     text: str = yaml.dump(
         document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=1_000_000, default_flow_style=False
     )

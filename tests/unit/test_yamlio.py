@@ -191,6 +191,15 @@ def test_what_is_written_is_read_back_as_it_was(document: Any) -> None:
     assert yamlio.dump(document) == yamlio.dump(document)
 
 
+@given(DOCUMENTS)
+def test_a_large_document_is_written_in_parts_as_if_it_were_whole(document: Any) -> None:
+    whole = yamlio.dump(document)
+    with pytest.MonkeyPatch.context() as patch:
+        for size in (0, 1, 3):
+            patch.setattr(yamlio, "PART_NODES", size)
+            assert yamlio.dump(document) == whole
+
+
 @given(st.text("0123456789eExXobB_.+-:yYnN~=<aflstru", max_size=8) | st.text(max_size=12))
 def test_a_text_stays_text_for_readers_of_yaml_1_1(text: str) -> None:
     written = yamlio.dump({"key": text})

@@ -18,6 +18,8 @@ _VOLATILE: dict[str, Sequence[Sequence[str]]] = {
     versions.RECIPE: (("metadata", "version"),),
 }
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
 
 def digest(document: dict[str, Any]) -> str:
     """``sha256:`` and the hex of canonical JSON: sorted keys, UTF-8, no blanks, no volatile header field.
@@ -25,8 +27,11 @@ def digest(document: dict[str, Any]) -> str:
     The value is this project's own: the reference hashes YAML text and gets another one.
     """
     essence = without_header(document)
-    text = json.dumps(essence, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    hashed = hashlib.sha256()
+    # A snapshot is as large as its cluster, and its text would be as large again.
+    for part in _CANONICAL.iterencode(essence) if "measurements" in essence else (_CANONICAL.encode(essence),):
+        hashed.update(part.encode())
+    return f"sha256:{hashed.hexdigest()}"
 
 
 def without_header(document: dict[str, Any]) -> dict[str, Any]:

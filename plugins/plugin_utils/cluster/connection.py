@@ -58,14 +58,27 @@ class Deadline:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, whole.
+    """What came back, whole: its end and its size are known before anyone reads it.
 
+    :ivar wire: the body as it came, compressed or not; a page of a list is a tenth of its size in this form.
     :ivar retry_after: how many seconds the server asks to wait.
     """
 
     status: int
-    body: bytearray
+    wire: bytes | bytearray
+    zipped: bool = False
     retry_after: float | None = None
+
+    def parts(self) -> Iterator[bytes]:
+        """The body, piece by piece."""
+        unzip = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        for start in range(0, len(self.wire), CHUNK_BYTES):
+            chunk = bytes(self.wire[start : start + CHUNK_BYTES])
+            yield from _unzipped(unzip, chunk) if self.zipped else (chunk,)
+
+    def body(self) -> bytes:
+        """All of it."""
+        return b"".join(self.parts())
 
 
 class TransportLost(AicrError):
@@ -159,41 +172,42 @@ class Connection:
                 preload_content=False,
             )
             with contextlib.closing(response):
-                content = _content(response, path, deadline)
+                answer = _read(response, path, deadline)
             response.release_conn()
         except (HTTPError, OSError) as error:
             raise _lost(login, error, deadline) from None  # its own text may hold a proxy's password
-        return Answer(response.status, content, _seconds(response.headers.get("Retry-After")))
+        return answer
 
 
-def _content(response: urllib3.BaseHTTPResponse, path: str, deadline: Deadline) -> bytearray:
-    """The body, decompressed; bounded while it comes in, so that an endless one is noticed."""
+def _read(response: urllib3.BaseHTTPResponse, path: str, deadline: Deadline) -> Answer:
+    """The answer, measured while it comes in, so that an endless one is noticed."""
     zipped = response.headers.get("Content-Encoding", "").lower() == "gzip"
     unzip = zlib.decompressobj(16 + zlib.MAX_WBITS)
-    content = bytearray()
+    wire, size = bytearray(), 0
     while chunk := response.read1(CHUNK_BYTES, decode_content=False):
-        for part in _unzipped(unzip, chunk, path) if zipped else (chunk,):
-            content += part
-            if len(content) > MAX_ANSWER_BYTES:
-                raise AicrError(
-                    Code.SERVICE_UNAVAILABLE,
-                    f"{path}: the answer is longer than {MAX_ANSWER_BYTES} bytes and was given up",
-                    "is this an API server?",
-                )
+        wire += chunk
+        try:
+            for part in _unzipped(unzip, chunk) if zipped else (chunk,):
+                size += len(part)
+                if size > MAX_ANSWER_BYTES:
+                    raise AicrError(
+                        Code.SERVICE_UNAVAILABLE,
+                        f"{path}: the answer is longer than {MAX_ANSWER_BYTES} bytes and was given up",
+                        "is this an API server?",
+                    )
+        except zlib.error:
+            raise TransportLost(f"{path}: the answer is no valid gzip", "is this an API server?") from None
         if not deadline.left:
             raise late(path, deadline)
     if zipped and not unzip.eof:
         raise urllib3.exceptions.ProtocolError("cut in the middle")
-    return content
+    return Answer(response.status, wire, zipped, _seconds(response.headers.get("Retry-After")))
 
 
-def _unzipped(unzip: Any, chunk: bytes, path: str) -> Iterator[bytes]:
+def _unzipped(unzip: Any, chunk: bytes) -> Iterator[bytes]:
     """What a chunk decompresses to, in parts, however much that is."""
     while chunk:
-        try:
-            yield unzip.decompress(chunk, CHUNK_BYTES)
-        except zlib.error:
-            raise TransportLost(f"{path}: the answer is no valid gzip", "is this an API server?") from None
+        yield unzip.decompress(chunk, CHUNK_BYTES)
         chunk = unzip.unconsumed_tail
 
 

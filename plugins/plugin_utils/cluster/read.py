@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lists, page by page and object by object: of a list no more is in memory than the text of one page."""
+"""Lists, page by page and object by object: of a list no more is in memory than one page as it came in."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import AicrError, not_found
-from .connection import Connection, Deadline
+from .connection import Answer, Connection, Deadline
 from .request import EXPIRED, ask, get, no_json
 
 PAGE = 500
@@ -82,8 +83,7 @@ class Reader:
         token = ""
         while True:
             page = {**query, "limit": str(limit)} | ({"continue": token} if token else {})
-            # Not in a variable: the page's bytes are gone before its text is taken apart.
-            header = yield from _elements(_text(ask(self.connection, path, self.deadline, page), path), path)
+            header = yield from _Text(ask(self.connection, path, self.deadline, page), path).elements()
             metadata = header.get("metadata")
             following = metadata.get("continue") if isinstance(metadata, dict) else None
             if not following:
@@ -93,52 +93,77 @@ class Reader:
             token = str(following)
 
 
-def _text(body: bytearray, path: str) -> str:
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        raise no_json(path) from None
+class _Text:
+    """The JSON text of an answer, of which a window is in memory."""
 
+    def __init__(self, answer: Answer, path: str) -> None:
+        self._parts = answer.parts()
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._path = path
+        self._window, self._at, self._ended = "", 0, False
 
-def _elements(text: str, path: str) -> Generator[Object, None, Object]:
-    """Decode ``items`` one by one, wherever they stand in the list's object; returns the rest of that object."""
-    header: Object = {}
-    try:
-        at = _after(text, 0, "{")
-        if text[at] == "}":
-            return header
+    def elements(self) -> Generator[Object, None, Object]:
+        """Decode ``items`` one by one, wherever they stand in the list's object; returns the rest of that object.
+
+        :raises AicrError: SERVICE_UNAVAILABLE for anything that is no such object.
+        """
+        header: Object = {}
+        try:
+            self._expect("{")
+            while self._peek() != "}":
+                key = str(self._value())
+                self._expect(":")
+                if key == "items" and self._peek() == "[":
+                    self._expect("[")
+                    while self._peek() != "]":
+                        item = self._value()
+                        if not isinstance(item, dict):
+                            raise no_json(self._path)
+                        yield item
+                        if self._peek() != "]":
+                            self._expect(",")
+                    self._expect("]")
+                else:
+                    header[key] = self._value()
+                if self._peek() != "}":
+                    self._expect(",")
+        except (ValueError, RecursionError):
+            raise no_json(self._path) from None
+        return header
+
+    def _value(self) -> object:
+        """The value at the window's beginning; one that ends with the window may go on behind it."""
+        self._peek()
         while True:
-            key, at = _DECODER.raw_decode(text, at)
-            at = _after(text, at, ":")
-            if key == "items" and text[at] == "[":
-                at = _after(text, at, "[")
-                while text[at] != "]":
-                    item, at = _DECODER.raw_decode(text, at)
-                    at = _blank(text, at)
-                    if not isinstance(item, dict):
-                        raise no_json(path)
-                    yield item
-                    if text[at] == ",":
-                        at = _after(text, at, ",")
-                at += 1
+            try:
+                value, end = _DECODER.raw_decode(self._window, self._at)
+            except ValueError:
+                if self._ended:
+                    raise
             else:
-                header[str(key)], at = _DECODER.raw_decode(text, at)
-            at = _blank(text, at)
-            if text[at] == "}":
-                return header
-            at = _after(text, at, ",")
-    except (ValueError, IndexError, RecursionError):
-        raise no_json(path) from None
+                if self._ended or end < len(self._window):
+                    self._at = end
+                    return value
+            self._fill()
 
+    def _peek(self) -> str:
+        """The next sign that is no blank."""
+        while True:
+            match = _BLANK.match(self._window, self._at)
+            self._at = match.end() if match else self._at
+            if self._at < len(self._window):
+                return self._window[self._at]
+            if self._ended:
+                raise ValueError("ends too soon")
+            self._fill()
 
-def _blank(text: str, at: int) -> int:
-    match = _BLANK.match(text, at)
-    return match.end() if match else at
+    def _expect(self, sign: str) -> None:
+        if self._peek() != sign:
+            raise ValueError(sign)
+        self._at += 1
 
-
-def _after(text: str, at: int, sign: str) -> int:
-    """The place behind a sign and the blanks around it."""
-    at = _blank(text, at)
-    if text[at] != sign:
-        raise ValueError(sign)
-    return _blank(text, at + 1)
+    def _fill(self) -> None:
+        part = next(self._parts, None)
+        self._ended = part is None
+        self._window = self._window[self._at :] + self._decoder.decode(part or b"", self._ended)
+        self._at = 0

@@ -31,8 +31,8 @@ def ask(
     method: str = "GET",
     body: bytes | None = None,
     content_type: str = "application/json",
-) -> bytearray:
-    """The body of a good answer. Only what may be done twice is asked: reads, and server-side apply.
+) -> Answer:
+    """A good answer. Only what may be done twice is asked: reads, and server-side apply.
 
     :raises AicrError: what the API refused, with its status in ``details.status`` (see :func:`refusal`); TIMEOUT after
         the deadline; :class:`TransportLost` if it cannot be reached.
@@ -52,7 +52,7 @@ def ask(
             wait = pause
         else:
             if answer.status < 300:
-                return answer.body
+                return answer
             trouble = refusal(answer, path)
             if answer.status == 401 and not renewed and connection.renew(login):
                 renewed = True
@@ -70,22 +70,18 @@ def ask(
 def get(
     connection: Connection, path: str, deadline: Deadline, query: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """A JSON object; see :func:`ask`."""
-    return decoded(ask(connection, path, deadline, query), path)
-
-
-def decoded(body: bytearray, path: str) -> dict[str, Any]:
-    """The JSON object in a body.
-
-    :raises AicrError: SERVICE_UNAVAILABLE if it is something else, such as the page of a proxy.
-    """
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        document = None
+    """A JSON object; see :func:`ask`. SERVICE_UNAVAILABLE if it is something else, such as the page of a proxy."""
+    document = _document(ask(connection, path, deadline, query))
     if not isinstance(document, dict):
         raise no_json(path)
     return document
+
+
+def _document(answer: Answer) -> object:
+    try:
+        return json.loads(answer.body())
+    except (ValueError, RecursionError):
+        return None
 
 
 def no_json(path: str) -> AicrError:
@@ -143,9 +139,6 @@ def _out_of_time(trouble: AicrError, path: str, deadline: Deadline) -> AicrError
 
 def _said(answer: Answer) -> str:
     """The message of a Status; no other text, which may be anybody's."""
-    try:
-        document = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        return ""
+    document = _document(answer)
     message = document.get("message") if isinstance(document, dict) and document.get("kind") == "Status" else None
     return " ".join(message.split())[:400] if isinstance(message, str) else ""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from sys import intern
 
 from ..artifacts.snapshot import Item
 from .findings import Findings
@@ -15,7 +16,7 @@ TYPE = "NodeTopology"
 
 
 class Topology:
-    """Labels and taints of all nodes; a node's name is kept once, however many labels it has."""
+    """Labels and taints of all nodes; each text is kept once, however many labels and nodes have it."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -25,10 +26,10 @@ class Topology:
     def take(self, node: Object) -> None:
         """Add a node."""
         metadata, spec = node.get("metadata") or {}, node.get("spec") or {}
-        name = str(metadata.get("name"))
+        name = intern(str(metadata.get("name")))
         self.count += 1
         for key, value in (metadata.get("labels") or {}).items():
-            self._labels.setdefault((key, value), []).append(name)
+            self._labels.setdefault((intern(key), intern(value)), []).append(name)
         for taint in spec.get("taints") or ():
             entry = (str(taint.get("key")), str(taint.get("effect", "")), str(taint.get("value") or ""))
             self._taints.setdefault(entry, []).append(name)

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts.config import SnapshotExecution, SnapshotOutput, SnapshotSection
-from ..artifacts.digest import without_header
+from ..artifacts.digest import digest, without_header
 from ..artifacts.snapshot import Snapshot, snapshot_to_document
 from ..artifacts.versions import RELEASE
 from ..cluster.collectors import TIMEOUTS
@@ -32,11 +33,29 @@ def make_snapshot(options: Options) -> Outcome:
     :raises AicrError: what is wrong with the options, the way to the cluster, or the cluster; see
         :func:`cluster.snapshot.collect`.
     """
+    values = _request(options)
+    _check(values)
+    document, summary, warnings = _take(values, options)
+    said = digest(document)  # before there is a text: both at once are the most memory that a large cluster needs
+    form = values["format"]
+    product = Document(document, as_format(document, form, lambda: _table(document)), without_header, _HEADER)
+    stored, dest = destination(product, values["dest"], form, options)
+    return Outcome(
+        product=stored,
+        dest=dest,
+        digest=said,
+        summary=summary,
+        warnings=warnings,
+        incomplete=document.get("incomplete", ()),
+        document=document,
+    )
+
+
+def _take(values: Mapping[str, Any], options: Options) -> tuple[dict[str, Any], dict[str, object], tuple[str, ...]]:
+    """A snapshot's document, its summary, and what to tell about it; the rest of it is gone before a text is made."""
     from ..cluster.snapshot import collect
     from .cluster import connect
 
-    values = _request(options)
-    _check(values)
     connection = connect(options)
     taken = collect(
         connection,
@@ -47,18 +66,7 @@ def make_snapshot(options: Options) -> Outcome:
         now=datetime.now(UTC),
         tool_version=RELEASE,
     )
-    document, form = snapshot_to_document(taken.snapshot), values["format"]
-    product = Document(document, as_format(document, form, lambda: _table(taken.snapshot)), without_header)
-    stored, dest = destination(product, values["dest"], form, options)
-    return Outcome(
-        product=stored,
-        dest=dest,
-        digest=product.digest,
-        summary=_summary(taken.snapshot, connection),
-        warnings=taken.warnings,
-        incomplete=taken.incomplete,
-        document=document,
-    )
+    return snapshot_to_document(taken.snapshot), _summary(taken.snapshot, connection), taken.warnings
 
 
 def look_up_readings(paths: Sequence[str], options: Options) -> tuple[list[Any], list[str]]:
@@ -68,6 +76,10 @@ def look_up_readings(paths: Sequence[str], options: Options) -> tuple[list[Any],
     """
     snapshot, warnings = read_snapshot(options["snapshot"], options)
     return [read(path, snapshot) for path in paths], warnings
+
+
+_HEADER = re.compile(r'^metadata:\n(?:  .*\n)*|^  "metadata": \{\n(?:    .*\n)*  \},?\n', re.MULTILINE)
+"""Of a snapshot as YAML or JSON: when and where it was taken."""
 
 
 def _request(options: Options) -> dict[str, Any]:
@@ -112,18 +124,18 @@ def _summary(snapshot: Snapshot, connection: Connection) -> dict[str, object]:
     }
 
 
-def _table(snapshot: Snapshot) -> str:
+def _table(document: Mapping[str, Any]) -> str:
     """Readings for people; a reading of an item has the item's context before its key, as a selector has."""
-    return columns(("TYPE", "SUBTYPE", "KEY", "VALUE"), list(_rows(snapshot)))
+    return columns(("TYPE", "SUBTYPE", "KEY", "VALUE"), list(_rows(document)))
 
 
-def _rows(snapshot: Snapshot) -> Iterator[tuple[str, str, str, str]]:
-    for measurement in snapshot.measurements:
-        for subtype in measurement.subtypes or ():
-            where = (measurement.type, subtype.subtype)
-            for key, value in sorted((subtype.data or {}).items()):
+def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    for measurement in document["measurements"]:
+        for subtype in measurement["subtypes"]:
+            where = (measurement["type"], subtype["subtype"])
+            for key, value in sorted(subtype.get("data", {}).items()):
                 yield (*where, key, scalar_text(value))
-            for item in subtype.items or ():
-                selector = ",".join(f"{key}={scalar_text(value)}" for key, value in (item.context or {}).items())
-                for key, value in sorted((item.data or {"": ""}).items()):
+            for item in subtype.get("items", ()):
+                selector = ",".join(f"{key}={scalar_text(value)}" for key, value in item["context"].items())
+                for key, value in sorted(item.get("data", {"": ""}).items()):
                     yield (*where, f"[{selector}]" + (f".{key}" if key else ""), scalar_text(value))
