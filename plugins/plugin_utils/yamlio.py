@@ -10,6 +10,7 @@ or YAML 1.2 would take for something else. Nothing else in the project calls ``y
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -27,7 +28,8 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_EXPANDED_NODES = 250_000
 MAX_DEPTH = 200
 PART_NODES = 2_000
-"""A document with more nodes is written in parts of about as many."""
+"""A document with more nodes is written in parts: each entry of its own that has as many, runs of the others."""
+RUN_ENTRIES = 100
 
 NOT_FINITE = "a number that is none (.nan), or is infinite; JSON, and so Kubernetes and Helm, have neither"
 
@@ -197,18 +199,24 @@ def _parts(value: Any, indent: str) -> Iterator[str]:
     if not _is_large(value):
         yield _indented(_dump(value), indent)
     elif isinstance(value, list):
-        for item in value:
-            parts = _parts(item, indent + "  ")
-            yield f"{indent}- {next(parts)[len(indent) + 2 :]}"
-            yield from parts
-    else:
-        for key in sorted(value):
-            item = value[key]
-            if _is_large(item):
-                yield _indented(_dump({key: None}).removesuffix(" null\n") + "\n", indent)
-                yield from _parts(item, indent if isinstance(item, list) else indent + "  ")
+        for large, items in itertools.groupby(value, _is_large):
+            if large:
+                for item in items:
+                    parts = _parts(item, indent + "  ")
+                    yield f"{indent}- {next(parts)[len(indent) + 2 :]}"
+                    yield from parts
             else:
-                yield _indented(_dump({key: item}), indent)
+                while run := list(itertools.islice(items, RUN_ENTRIES)):
+                    yield _indented(_dump(run), indent)
+    else:
+        for large, keys in itertools.groupby(sorted(value), lambda key: _is_large(value[key])):
+            if large:
+                for key in keys:
+                    yield _indented(_dump({key: None}).removesuffix(" null\n") + "\n", indent)
+                    yield from _parts(value[key], indent if isinstance(value[key], list) else indent + "  ")
+            else:
+                while run := list(itertools.islice(keys, RUN_ENTRIES)):
+                    yield _indented(_dump({key: value[key] for key in run}), indent)
 
 
 def _is_large(value: Any) -> bool:

@@ -197,6 +197,7 @@ def test_a_large_document_is_written_in_parts_as_if_it_were_whole(document: Any)
     with pytest.MonkeyPatch.context() as patch:
         for size in (0, 1, 3):
             patch.setattr(yamlio, "PART_NODES", size)
+            patch.setattr(yamlio, "RUN_ENTRIES", size + 1)
             assert yamlio.dump(document) == whole
 
 
