@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..cluster.address import SCHEME, Address
+from .imports import Imports
 from .options import Options
 from .outcome import Document, Product
 from .source import refuse_remote
@@ -26,8 +27,10 @@ def destination(
     if dest is None:
         return document, None
     if dest.startswith(SCHEME):
-        from .cluster import in_cluster  # brings the HTTP client along, which no file needs
-
+        with Imports() as imports:  # brings the HTTP client along, which no file needs
+            from .cluster import in_cluster
+        if imports.problem is not None:
+            raise imports.problem
         return in_cluster(document, form, options), Address.parse(dest)
     refuse_remote(dest, "dest")
     return document, Path(dest)

@@ -14,6 +14,7 @@ from ..artifacts import codec
 from ..artifacts.snapshot import Snapshot, snapshot_from_document
 from ..cluster.address import SCHEME
 from ..errors import AicrError, Code, invalid
+from .imports import Imports
 from .options import Options
 
 _MAKERS = {
@@ -42,8 +43,10 @@ def read(value: object, option: str, options: Options) -> Source:
     if not isinstance(value, str):
         raise invalid(f"{option}: must be the path of a file, or a document, not {codec.type_name(value)}")
     if value.startswith(SCHEME):
-        from .cluster import read_configmap  # brings the HTTP client along, which no file needs
-
+        with Imports() as imports:  # brings the HTTP client along, which no file needs
+            from .cluster import read_configmap
+        if imports.problem is not None:
+            raise imports.problem
         return Source(read_configmap(value, options), value)
     refuse_remote(value, option)
     path = Path(os.path.expanduser(os.path.expandvars(value)))
