@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ansible_collections.aicr.runtime.plugins.module_utils import host_gpu, host_os, host_systemd
 from ansible_collections.aicr.runtime.plugins.module_utils.findings import Findings
@@ -57,6 +58,21 @@ def _run(name: str, fs: RootFs, found: Findings, timeout: float) -> None:
             host_gpu.collect(fs, found)
     except Exception as error:  # a collector must not take the others down, whatever happens to it
         found.gap(f"{type(error).__name__}: {error}")
+
+
+def observe(fs: RootFs, timeouts: Mapping[str, float]) -> dict[str, Any]:
+    """What a host says of itself, as the controller makes a Snapshot of it: plain values, ready for JSON.
+
+    :param timeouts: the collectors to run, and how many seconds each may take.
+    """
+    findings = collect(fs, timeouts)
+    return {
+        "node": node_name(fs),
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "measurements": measurements(findings),
+        "incomplete": [gap for found in findings for gap in found.gaps],
+        "notes": [warning for found in findings for warning in found.warnings],
+    }
 
 
 def measurements(findings: Sequence[Findings]) -> list[dict[str, object]]:

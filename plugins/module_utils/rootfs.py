@@ -28,7 +28,8 @@ class RootFs:
         """
         if self.root == "/":
             return name
-        rest, done, links = name.split("/")[::-1], [], 0
+        rest, links = name.split("/")[::-1], 0
+        done: list[str] = []
         while rest:
             part = rest.pop()
             here = os.path.join(self.root, *done, part)

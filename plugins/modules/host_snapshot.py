@@ -199,8 +199,6 @@ error:
     details: {incomplete: ["SystemD: there is no systemctl to ask"]}
 """
 
-import time
-
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.aicr.runtime.plugins.module_utils import host_collect
@@ -236,15 +234,7 @@ def main() -> None:
     if not root.exists("/"):
         module.fail_json(msg=f"root: there is no folder {root.root}")
     timeouts = {name: module.params["timeouts"][name] for name in module.params["collectors"]}
-    findings = host_collect.collect(root, timeouts)
-    module.exit_json(
-        changed=False,
-        node=host_collect.node_name(root),
-        timestamp=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        measurements=host_collect.measurements(findings),
-        incomplete=[gap for found in findings for gap in found.gaps],
-        notes=[warning for found in findings for warning in found.warnings],
-    )
+    module.exit_json(changed=False, **host_collect.observe(root, timeouts))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from pathlib import Path
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster import rights
 
-MANIFEST = Path(__file__).resolve().parents[2] / "docs" / "snapshot-rbac.yaml"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+MANIFEST = DOCS / "snapshot-rbac.yaml"
 
 
 def test_the_documented_manifest_is_the_one_of_the_collectors() -> None:
@@ -22,3 +23,21 @@ def test_it_holds_no_right_but_to_list() -> None:
     resources = {resource for rule in rights.rules(rights.RULES) for resource in rule["resources"]}
     assert verbs == {"list"}
     assert not resources & {"secrets", "configmaps", "*"}
+
+
+def test_the_documented_manifest_of_the_agent_is_what_it_takes() -> None:
+    text = (DOCS / "snapshot-agent-rbac.yaml").read_text()
+    assert list(yamlio.load_all(text, "x")) == rights.agent_manifests()
+
+
+def test_the_agent_reads_no_secret_and_changes_nothing_but_its_own_kinds() -> None:
+    written = {
+        resource
+        for manifest in rights.agent_manifests()
+        for rule in manifest.get("rules", ())
+        for resource in rule["resources"]
+        if set(rule["verbs"]) - {"get", "list"}
+    }
+    assert written == {"configmaps", "jobs", "serviceaccounts"}
+    everything = str(rights.agent_manifests())
+    assert "secrets" not in everything and "*" not in everything

@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from ..errors import AicrError, Code, invalid, not_found
 from .address import Address
+from .apply import SECONDS, apply
 from .connection import Connection, Deadline
-from .request import ask, get
+from .request import get
 
-FIELD_MANAGER = "aicr"
-SECONDS = 30.0
 MAX_BYTES = 1024 * 1024
 """What the API server accepts as the sum of all values (MaxSecretSize)."""
 
@@ -101,20 +99,4 @@ def store(
         },
         "data": data,
     }
-    query = {"fieldManager": FIELD_MANAGER, "force": "true"} | ({"dryRun": "All"} if dry_run else {})
-    try:
-        ask(
-            connection,
-            address.path,
-            Deadline(SECONDS),
-            query,
-            method="PATCH",
-            body=json.dumps(body).encode(),
-            content_type="application/apply-patch+yaml",
-        )
-    except AicrError as error:
-        if error.code is Code.NOT_FOUND:
-            raise not_found(
-                f"{address}: {connection.name} has no namespace {address.namespace}", "make it first, or name another"
-            ) from error
-        raise
+    apply(connection, body, dry_run=dry_run)

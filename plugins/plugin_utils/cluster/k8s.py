@@ -75,12 +75,12 @@ class NodeSample:
     def take(self, node: Object) -> None:
         """Keep the node's facts if it is the better sample."""
         name = str((node.get("metadata") or {}).get("name"))
-        rank = (not _has_gpu(node), name)
+        rank = (not has_gpu(node), name)
         if self._rank is None or rank < self._rank:
             self._rank, self.name, self.facts = rank, name, dict(_node_facts(name, node))
 
 
-def _has_gpu(node: Object) -> bool:
+def has_gpu(node: Object) -> bool:
     """By capacity, by label, or by the taint that keeps others off; a new cluster has nothing but the last."""
     capacity = (node.get("status") or {}).get("capacity") or {}
     labels = (node.get("metadata") or {}).get("labels") or {}

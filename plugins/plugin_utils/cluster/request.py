@@ -32,7 +32,7 @@ def ask(
     body: bytes | None = None,
     content_type: str = "application/json",
 ) -> Answer:
-    """A good answer. Only what may be done twice is asked: reads, and server-side apply.
+    """A good answer. Only what may be done twice is asked: reads, reviews of rights, server-side apply, deletion.
 
     :raises AicrError: what the API refused, with its status in ``details.status`` (see :func:`refusal`); TIMEOUT after
         the deadline; :class:`TransportLost` if it cannot be reached.
@@ -71,7 +71,12 @@ def get(
     connection: Connection, path: str, deadline: Deadline, query: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """A JSON object; see :func:`ask`. SERVICE_UNAVAILABLE if it is something else, such as the page of a proxy."""
-    document = _document(ask(connection, path, deadline, query))
+    return document_of(ask(connection, path, deadline, query), path)
+
+
+def document_of(answer: Answer, path: str) -> dict[str, Any]:
+    """The JSON object in an answer; see :func:`get`."""
+    document = _document(answer)
     if not isinstance(document, dict):
         raise no_json(path)
     return document

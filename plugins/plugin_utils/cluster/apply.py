@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write and remove objects of our own (spec/surface.md 3.6): by server-side apply, as one field manager."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import AicrError, not_found
+from .connection import Connection, Deadline
+from .read import Object
+from .request import ask, document_of
+
+FIELD_MANAGER = "aicr"
+SECONDS = 30.0
+"""How long one write may take."""
+
+_SERVED: Mapping[str, str] = {
+    "ConfigMap": "/api/v1/namespaces/{}/configmaps",
+    "Job": "/apis/batch/v1/namespaces/{}/jobs",
+    "Lease": "/apis/coordination.k8s.io/v1/namespaces/{}/leases",
+    "Secret": "/api/v1/namespaces/{}/secrets",
+    "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
+}
+"""The kinds that we write, and nothing else: charts are installed by Helm."""
+
+
+def path_of(manifest: Mapping[str, Any]) -> str:
+    """Where the API serves an object."""
+    metadata = manifest["metadata"]
+    return f"{_SERVED[manifest['kind']].format(metadata['namespace'])}/{metadata['name']}"
+
+
+def apply(connection: Connection, manifest: Mapping[str, Any], *, dry_run: bool = False) -> Object:
+    """Bring an object about; what others manage in it stays, except under the fields that the manifest has.
+
+    :param dry_run: let the server judge everything, and store nothing.
+    :returns: the object as the server has it.
+    :raises AicrError: NOT_FOUND without such a namespace; see :func:`request.ask`.
+    """
+    path = path_of(manifest)
+    query = {"fieldManager": FIELD_MANAGER, "force": "true"} | ({"dryRun": "All"} if dry_run else {})
+    try:
+        answer = ask(
+            connection,
+            path,
+            Deadline(SECONDS),
+            query,
+            method="PATCH",
+            body=json.dumps(manifest).encode(),
+            content_type="application/apply-patch+yaml",
+        )
+    except AicrError as error:
+        if error.details.get("status") == 404:
+            metadata = manifest["metadata"]
+            raise not_found(
+                f"{manifest['kind']} {metadata['namespace']}/{metadata['name']}: {connection.name} has no namespace "
+                f"{metadata['namespace']}",
+                "make it first, or name another",
+                **error.details,
+            ) from error
+        raise
+    return document_of(answer, path)
+
+
+def delete(connection: Connection, path: str) -> bool:
+    """Remove an object, and in the background what belongs to it.
+
+    :returns: whether it was there.
+    :raises AicrError: see :func:`request.ask`.
+    """
+    body = json.dumps({"propagationPolicy": "Background"}).encode()
+    try:
+        ask(connection, path, Deadline(SECONDS), method="DELETE", body=body)
+    except AicrError as error:
+        if error.details.get("status") == 404:
+            return False
+        raise
+    return True
