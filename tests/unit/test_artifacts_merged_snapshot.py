@@ -122,8 +122,8 @@ def test_the_header_has_the_latest_time_and_a_node_only_if_there_is_one() -> Non
     [
         ([], "no snapshot to merge"),
         ([node("a", OLD), node("a", NEW)], 'two snapshots are of node "a"'),
-        ([node(None, OLD)], "snapshot 1 does not say of which node it is"),
-        ([merge_snapshots([node("a", OLD), node("b", NEW)])], "merged already"),
+        ([node(None, OLD), node("a", NEW)], "snapshot 1 does not say of which node it is"),
+        ([merge_snapshots([node("a", OLD), node("b", NEW)]), node("c", NEW)], "merged already"),
     ],
 )
 def test_what_cannot_be_merged_is_refused_by_name(snapshots: list[Snapshot], message: str) -> None:

@@ -22,20 +22,46 @@ NODE_TYPES = frozenset({"GPU", "OS", "SystemD"})
 def merge_snapshots(snapshots: Sequence[Snapshot]) -> Snapshot:
     """The snapshot of the cluster; the order of its parts makes no difference.
 
-    :param snapshots: of nodes, each with its name in the header, and at most one that measured the cluster.
+    :param snapshots: of nodes, each with its name in the header, or one that is merged already; and at most one that
+        measured the cluster.
     :raises AicrError: INVALID_REQUEST if there is none, or a node has no name or is merged already, CONFLICT if two are
         of one node or measured the same type of the cluster differently.
     """
     if not snapshots:
         raise invalid("there is no snapshot to merge")
-    nodes = _nodes(snapshots)
-    measurements = [_of_cluster(snapshots), _of_nodes(nodes)]
+    merged = _merged_already(snapshots)
+    nodes = {} if merged else _nodes(snapshots)
+    measurements = [_of_cluster(snapshots), merged or _of_nodes(nodes)]
     names = tuple(nodes)
     stamps = [taken.metadata.timestamp for taken in snapshots if taken.metadata and taken.metadata.timestamp]
     header = SnapshotHeader(max(stamps, default=None), versions.RELEASE, names[0] if len(names) == 1 else None)
     gaps = {gap for taken in snapshots if taken not in nodes.values() for gap in taken.incomplete or ()}
     gaps |= {f"{name}: {gap}" for name, taken in nodes.items() for gap in taken.incomplete or ()}
     return new_snapshot([part for parts in measurements for part in parts], header, gaps)
+
+
+def differing(snapshot: Snapshot) -> tuple[str, ...]:
+    """What is not the same on all nodes, as paths of readings, sorted."""
+    return tuple(
+        sorted(
+            {
+                f"{part.type}.{subtype.subtype}.{key}"
+                for part in snapshot.measurements
+                if part.type in NODE_TYPES
+                for subtype in part.subtypes or ()
+                for item in subtype.items or ()
+                for key in item.data or ()
+            }
+        )
+    )
+
+
+def _merged_already(snapshots: Sequence[Snapshot]) -> list[Measurement]:
+    """What is known of nodes if a single snapshot says all of it and names no node: there is nothing to merge."""
+    measured = [taken for taken in snapshots if any(part.type in NODE_TYPES for part in taken.measurements)]
+    if len(measured) != 1 or (measured[0].metadata and measured[0].metadata.source_node):
+        return []
+    return [part for part in measured[0].measurements if part.type in NODE_TYPES]
 
 
 def _nodes(snapshots: Sequence[Snapshot]) -> dict[str, Snapshot]:
@@ -54,7 +80,9 @@ def _nodes(snapshots: Sequence[Snapshot]) -> dict[str, Snapshot]:
         else:
             found[name] = taken
         if any(subtype.items for part in measured for subtype in part.subtypes or ()):
-            problems.append(invalid(f"snapshot {position + 1} is merged already", "merge the snapshots of the nodes"))
+            problems.append(
+                invalid(f"snapshot {position + 1} is merged already", "merge the snapshots of the nodes, all at once")
+            )
     raise_all(problems)
     return dict(sorted(found.items()))
 
