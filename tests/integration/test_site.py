@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 
-if TYPE_CHECKING:
-    from .conftest import Ansible
+from .conftest import Ansible
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 INVENTORY = str(CHECKOUT / "examples" / "inventory")
@@ -23,6 +22,11 @@ CLUSTERS = ("eks-h100-training", "eks-h100-inference", "this-machine")
 
 def site(ansible: Ansible, *arguments: str, expect: int = 0) -> Any:
     return ansible.playbook("aicr.runtime.site", *arguments, inventory=INVENTORY, expect=expect)
+
+
+def summary(run: Any) -> dict[str, str]:
+    """The lines of the table at the end, by their first word."""
+    return {line.split()[0]: line for line in next(iter(run.results["Say what was made"].values()))["msg"]}
 
 
 def test_the_demo_makes_everything_once(ansible: Ansible) -> None:
@@ -56,8 +60,7 @@ def test_the_demo_makes_everything_once(ansible: Ansible) -> None:
     said = first.results["Say what does not hold"]["this-machine"]["msg"]
     assert any("K8s.server.version: could not be evaluated" in line for line in said)
 
-    table = next(iter(first.results["Say what was made"].values()))["msg"]
-    assert [line.split()[0] for line in table] == ["CLUSTER", *CLUSTERS, "Next:"]
+    assert list(summary(first)) == ["CLUSTER", *CLUSTERS, "Next:"]
 
 
 def test_a_cluster_that_stops_is_told_and_stops_no_other(ansible: Ansible) -> None:
@@ -75,7 +78,7 @@ def test_a_cluster_that_stops_is_told_and_stops_no_other(ansible: Ansible) -> No
     assert (run.recap("bad")["failed"], run.recap("good")["failed"]) == (1, 0)
     assert (ansible.folder / "artifacts" / "good" / "bundle" / "README.md").exists()
     assert not (ansible.folder / "artifacts" / "bad" / "bundle").exists()
-    rows = {line.split()[0]: line for line in run.results["Say what was made"]["good"]["msg"]}
+    rows = summary(run)
     assert "stopped" in rows["bad"]
     assert "artifacts/good" in rows["good"]
 
@@ -87,6 +90,9 @@ def test_a_cluster_that_stops_is_told_and_stops_no_other(ansible: Ansible) -> No
         ({"aicr_criteria": {"gpu": "h100"}}, "gpu"),
         ({"aicr_scheduling": {"selector": {}}}, "selector"),
         ({"aicr_phases": ["readiness"]}, "aicr_phases"),
+        ({"aicr_slurm_accounting_mod": "disabled"}, 'did you mean "aicr_slurm_accounting_mode"?'),
+        ({"aicr_snapshot": ""}, "aicr_snapshot: must not be empty"),
+        ({"aicr_artifacts_dir": " "}, "aicr_artifacts_dir: must not be empty"),
     ],
 )
 def test_variables_are_checked_before_anything_runs(ansible: Ansible, variables: dict[str, Any], named: str) -> None:
@@ -105,3 +111,109 @@ def test_a_fleet_is_narrowed_by_a_variable_and_each_stage_runs_alone(ansible: An
         run = ansible.playbook(f"aicr.runtime.{stage}", *one, inventory=INVENTORY)
         assert run.recap("eks-h100-training")["changed"] == 0
     assert ansible.tree("elsewhere") == made
+
+
+CRITERIA = {"service": "eks", "accelerator": "h100", "intent": "training", "os": "ubuntu"}
+STAGES = ("snapshot", "recipe", "validate", "bundle", "site")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_name_of_a_host_leads_out_of_the_artifacts(ansible: Ansible, stage: str) -> None:
+    work = ansible.folder / "deep" / "work"
+    work.mkdir(parents=True)
+    own = work / "recipe.yaml"
+    own.write_text("mine")
+    names = ["../x", "..", ".", "a/../../y", str(ansible.folder / "abs"), ".hidden", "n" * 201]
+    inventory = work / "hosts.json"
+    inventory.write_text(
+        json.dumps({"all": {"hosts": {name: {} for name in names}, "vars": {"aicr_criteria": CRITERIA}}})
+    )
+    before = ansible.tree("deep")
+    there = Ansible(work)
+    run = there.playbook(f"aicr.runtime.{stage}", inventory=str(inventory), expect=2)
+    assert {result["error"]["code"] for result in run.results["Check the variables"].values()} == {"INVALID_REQUEST"}
+    assert list(run.results) == ["Check the variables"]
+    (work / "record.jsonl").unlink()
+    assert ansible.tree("deep") == before
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_without_the_check_of_the_variables_nothing_is_written(ansible: Ansible, stage: str) -> None:
+    """The folder comes from the check, so whoever skips it has none."""
+    inventory = ansible.folder / "hosts.json"
+    inventory.write_text(json.dumps({"all": {"hosts": {"../x": {"aicr_criteria": CRITERIA}}}}))
+    first = {"snapshot": "Take a snapshot of the cluster", "validate": "Hold the recipe against the snapshot"}
+    name = first.get(stage, "Make the bundle" if stage == "bundle" else "Make the recipe")
+    ansible.playbook(f"aicr.runtime.{stage}", "--start-at-task", name, inventory=str(inventory), expect=2)
+    assert {path.name for path in ansible.folder.iterdir()} <= {"hosts.json", "record.jsonl", ".ansible"}
+    assert not (ansible.folder.parent / "x").exists()
+
+
+@pytest.mark.parametrize("wrong", ["", ".", "kubeconfig", "recipe", "none.yaml"])
+@pytest.mark.parametrize("mode", [(), ("--check", "--diff")], ids=["run", "check"])
+def test_nothing_but_a_snapshot_is_copied_to_the_artifacts(ansible: Ansible, wrong: str, mode: tuple[str, ...]) -> None:
+    (ansible.folder / "id_rsa").write_text("t0ps3cret")
+    (ansible.folder / "kubeconfig").write_text(json.dumps({"kind": "Config", "users": [{"token": "t0ps3cret"}]}))
+    (ansible.folder / "recipe").write_text(json.dumps({"kind": "RecipeResult", "apiVersion": "aicr.run/v1alpha2"}))
+    variables = json.dumps({"aicr_snapshot": wrong, "aicr_criteria": CRITERIA})
+    run = ansible.playbook("aicr.runtime.site", *mode, "-e", variables, expect=2)
+    assert not (ansible.folder / "artifacts").exists()
+    assert "t0ps3cret" not in run.output
+
+
+def test_a_variable_that_is_null_is_one_that_nobody_set(ansible: Ansible) -> None:
+    names = (
+        "snapshot",
+        "kubeconfig",
+        "host",
+        "in_cluster",
+        "host_snapshot",
+        "recipe",
+        "artifacts_dir",
+        "config",
+        "set",
+    )
+    variables = {"aicr_criteria": CRITERIA, **{f"aicr_{name}": None for name in names}}
+    ansible.playbook("aicr.runtime.site", "-e", json.dumps(variables))
+    assert ansible.tree("artifacts").keys() >= {"cluster/recipe.yaml", "cluster/bundle/README.md"}
+    ansible.playbook("aicr.runtime.bundle", "-e", json.dumps(variables))
+
+
+def test_a_tilde_is_the_home_of_the_user_for_artifacts_and_snapshot(ansible: Ansible) -> None:
+    snapshot = (CHECKOUT / "examples" / "snapshots" / "eks-h100-training.yaml").read_bytes()
+    (ansible.folder / "taken.yaml").write_bytes(snapshot)
+    variables = {
+        "aicr_criteria": {"intent": "training"},
+        "aicr_snapshot": "~/taken.yaml",
+        "aicr_artifacts_dir": "~/out",
+    }
+    ansible.playbook("aicr.runtime.site", "-e", json.dumps(variables))
+    assert ansible.tree("out")["cluster/snapshot.yaml"] == snapshot
+    assert not (ansible.folder / "~").exists()
+
+
+def test_a_bundle_of_an_older_recipe_is_told(ansible: Ansible) -> None:
+    """The newer recipe stands beside it, since a recipe is worth something on its own."""
+    slurm = {"aicr_criteria": {**CRITERIA, "platform": "slurm"}}
+    ansible.playbook("aicr.runtime.site", "-e", json.dumps(slurm))
+    bad = {**slurm, "aicr_set": ["nonsense"], "aicr_slurm_accounting_mode": "aicr-provided"}
+    run = ansible.playbook("aicr.runtime.site", "-e", json.dumps(bad), expect=2)
+    assert "its bundle is of an older recipe" in summary(run)["cluster"]
+    assert "holds the bundle of another recipe" in run.results["Make the bundle"]["cluster"]["error"]["hint"]
+    bad = {**bad, "aicr_slurm_accounting_mode": "disabled"}
+    run = ansible.playbook("aicr.runtime.site", "-e", json.dumps(bad), expect=2)
+    assert "stopped, see above" in summary(run)["cluster"]
+    assert "older" not in summary(run)["cluster"], "recipe and bundle fit again"
+
+
+def test_a_configuration_file_with_places_of_its_own_is_refused_with_the_way_out(ansible: Ansible) -> None:
+    config = {
+        "kind": "AICRConfig",
+        "apiVersion": "aicr.run/v1alpha2",
+        "spec": {"recipe": {"criteria": CRITERIA, "output": {"path": "recipe.yaml"}}},
+    }
+    (ansible.folder / "aicr.yaml").write_text(json.dumps(config))
+    run = ansible.playbook("aicr.runtime.site", "-e", "aicr_config=aicr.yaml", expect=2)
+    error = run.results["Make the recipe"]["cluster"]["error"]
+    assert "spec.recipe.output.path" in error["message"]
+    assert "aicr_artifacts_dir" in error["hint"]

@@ -10,7 +10,7 @@ import os
 import re
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
@@ -18,7 +18,7 @@ from ansible.plugins.action import ActionBase
 from ..errors import AicrError, internal, invalid
 from .imports import Imports
 from .options import Options, Spec, parse
-from .outcome import Outcome, failed
+from .outcome import failed
 
 _CREDENTIALS = (
     "token",
@@ -33,11 +33,19 @@ _CREDENTIALS = (
 _HIDDEN = re.compile("token|secret|password|key", re.IGNORECASE)
 
 
+class Result(Protocol):
+    """What an action has made."""
+
+    def deliver(self, *, check_mode: bool, diff: bool, return_document: bool) -> dict[str, Any]:
+        """Write what is to be written, and shape the task's result."""
+
+
 class Action(ActionBase, abc.ABC):
     """An action that works on the controller and needs no connection to the host, since the host is a cluster.
 
     :cvar spec: the options.
     :cvar imports: the guarded imports of the file.
+    :ivar hidden: the texts that nothing that is returned may hold.
     """
 
     TRANSFERS_FILES = False
@@ -49,7 +57,7 @@ class Action(ActionBase, abc.ABC):
     imports: ClassVar[Imports] = Imports()
 
     @abc.abstractmethod
-    def make(self, options: Options) -> Outcome:
+    def make(self, options: Options) -> Result:
         """Make the product of this stage from checked options; write nothing."""
 
     def _environ(self) -> dict[str, str]:
@@ -62,7 +70,7 @@ class Action(ActionBase, abc.ABC):
     def run(self, tmp: str | None = None, task_vars: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """One task for one host."""
         del tmp
-        secrets: set[str] = set()
+        self.hidden: set[str] = set()
         try:
             if self._task.async_val:
                 raise invalid(
@@ -72,14 +80,14 @@ class Action(ActionBase, abc.ABC):
             result: dict[str, Any] = super().run(task_vars=task_vars)
             if self.imports.problem is not None:
                 raise self.imports.problem
-            secrets = _secrets(self.spec, self._task.args)
+            self.hidden |= secrets(self.spec, self._task.args)
             options = parse(self.spec, self._task.args, self._environ())
             outcome = self.make(options)
             result.update(
                 outcome.deliver(
                     check_mode=self._task.check_mode,
                     diff=self._task.diff,
-                    return_document=options["return_document"],
+                    return_document=options.values.get("return_document", False),
                 )
             )
         except AicrError as error:
@@ -89,7 +97,7 @@ class Action(ActionBase, abc.ABC):
                 raise
             result = failed(internal(f"{type(error).__name__}: {error}", "this is a fault of aicr.runtime: report it"))
             result["exception"] = traceback.format_exc()
-        masked: dict[str, Any] = remove_values(result, secrets) if secrets else result
+        masked: dict[str, Any] = remove_values(result, self.hidden) if self.hidden else result
         return masked
 
 
@@ -107,7 +115,7 @@ def _of_kubeconfig(value: object) -> Iterator[str]:
             yield from _of_kubeconfig(item)
 
 
-def _secrets(spec: Spec, arguments: object) -> set[str]:
+def secrets(spec: Spec, arguments: object) -> set[str]:
     """Every text in an option with ``no_log``: nothing that is returned may hold it."""
     if not isinstance(arguments, Mapping):
         return set()
@@ -118,7 +126,7 @@ def _secrets(spec: Spec, arguments: object) -> set[str]:
         elif name == "kubeconfig":
             found |= set(_of_kubeconfig(arguments.get(name)))
         elif "options" in option:
-            found |= _secrets(option["options"], arguments.get(name))
+            found |= secrets(option["options"], arguments.get(name))
     return found
 
 

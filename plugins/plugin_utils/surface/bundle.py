@@ -6,19 +6,22 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import atomic, yamlio
 from ..artifacts.config import BundleInput, BundleOutput, BundleSection, Config, ConfigScheduling, Deployment
-from ..artifacts.recipe import RecipeResult
+from ..artifacts.digest import digest
+from ..artifacts.recipe import RecipeResult, recipe_to_document
 from ..artifacts.versions import RELEASE
 from ..bundle import Bundle, BundleRequest, is_bundle, read_scheduling, write_bundle
 from ..bundle import make_bundle as build
 from ..bundle.bundle_info import BUNDLE_INFO
 from ..bundle.writer import is_same
-from ..errors import invalid
+from ..catalog import Catalog
+from ..errors import AicrError, invalid
 from .catalogs import catalog as catalog_of
 from .given import given_recipe
 from .options import BUNDLE, Options
@@ -41,34 +44,53 @@ def make_bundle(options: Options) -> Outcome:
     refuse_remote(values["dest"], "dest")
     catalog = catalog_of(values["catalog"])
     recipe, warnings = given_recipe(values["recipe"], options, "spec.bundle.input.recipe", catalog)
-    bundle = build(
-        BundleRequest(
-            recipe=recipe,
-            catalog=catalog,
-            deployer=values["deployer"],
-            values=values["values"] or {},
-            set=values["set"] or (),
-            set_json=values["set_json"] or (),
-            set_file=values["set_file"] or (),
-            dynamic=values["dynamic"] or (),
-            components=values["components"] or (),
-            scheduling=read_scheduling(values["scheduling"] or {}),
-            repo=values["repo"],
-            target_revision=values["target_revision"],
-            serial=values["serial"],
-            argocd=values["argocd"] or {},
-            version=RELEASE,
-        )
-    )
+    dest = Path(values["dest"])
+    try:
+        bundle = build(_asked(values, recipe, catalog))
+    except AicrError as error:
+        raise _with_what_stays(error, dest, recipe) from error
     return Outcome(
         product=Directory(bundle),
-        dest=Path(values["dest"]),
+        dest=dest,
         digest=bundle.digest,
         summary=_summary(bundle, recipe),
         warnings=(*warnings, *bundle.warnings),
         document=_info(bundle),
         also={"files": sorted(bundle.tree), "order": list(bundle.order)},
     )
+
+
+def _asked(values: Mapping[str, Any], recipe: RecipeResult, catalog: Catalog) -> BundleRequest:
+    return BundleRequest(
+        recipe=recipe,
+        catalog=catalog,
+        deployer=values["deployer"],
+        values=values["values"] or {},
+        set=values["set"] or (),
+        set_json=values["set_json"] or (),
+        set_file=values["set_file"] or (),
+        dynamic=values["dynamic"] or (),
+        components=values["components"] or (),
+        scheduling=read_scheduling(values["scheduling"] or {}),
+        repo=values["repo"],
+        target_revision=values["target_revision"],
+        serial=values["serial"],
+        argocd=values["argocd"] or {},
+        version=RELEASE,
+    )
+
+
+def _with_what_stays(error: AicrError, dest: Path, recipe: RecipeResult) -> AicrError:
+    """A refusal that says if what stands at the destination is not of this recipe, which may stand beside it."""
+    try:
+        info = yamlio.load_file(dest / BUNDLE_INFO)
+        held = info["build"]["recipe"]["digest"]
+    except (AicrError, KeyError, TypeError):
+        return error
+    if held == digest(recipe_to_document(recipe)):
+        return error
+    rest = f"until then {dest} holds the bundle of another recipe ({held})"
+    return AicrError(error.code, error.message, "; ".join(filter(None, (error.hint, rest))), error.details)
 
 
 @dataclass(frozen=True)

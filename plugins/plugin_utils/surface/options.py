@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,6 +141,14 @@ BUNDLE: Spec = {
         },
     },
 }
+CHECK_VARIABLES: Spec = {
+    "stages": {
+        "type": "list",
+        "elements": "str",
+        "choices": ["host_snapshot", "snapshot", "recipe", "validate", "bundle"],
+        "required": True,
+    }
+}
 BUNDLE_VERIFY: Spec = {**_DOCUMENT, "path": {"type": "path", "required": True}, "digest": {"type": "str"}}
 
 
@@ -213,21 +221,23 @@ def _problems(spec: Spec, values: Mapping[str, object], parent: str) -> list[Aic
     for name, value in values.items():
         path = f"{parent}{name}"
         if name not in spec:
-            problems.append(_unknown(path, name, spec))
+            problems.append(unknown("option", path, name, spec))
         elif isinstance(value, dict) and "options" in spec[name]:
             problems += _problems(spec[name]["options"], value, f"{path}.")
         elif isinstance(value, list) and spec[name].get("type") == "list":
-            problems += [text_problem(item, f"{path}[{index}]") for index, item in enumerate(value)]
+            item_kind = spec[name].get("elements")
+            problems += [_value_problem(item_kind, item, f"{path}[{index}]") for index, item in enumerate(value)]
         else:
             problems.append(_value_problem(spec[name].get("type"), value, path))
     return [problem for problem in problems if problem]
 
 
-def _unknown(path: str, name: str, spec: Spec) -> AicrError:
-    part = (known for known in sorted(spec) if known.startswith(name) or name.startswith(known))
-    meant = nearest(name, spec) or next(part, None)
+def unknown(what: str, path: str, name: str, known: Iterable[str]) -> AicrError:
+    """The refusal of a name that is none of the known ones, with the one that was probably meant."""
+    part = (one for one in sorted(known) if one.startswith(name) or name.startswith(one))
+    meant = nearest(name, known) or next(part, None)
     return invalid(
-        f'unknown option "{path}"', f'did you mean "{meant}"?' if meant else f"known here: {', '.join(sorted(spec))}"
+        f'unknown {what} "{path}"', f'did you mean "{meant}"?' if meant else f"known here: {', '.join(sorted(known))}"
     )
 
 

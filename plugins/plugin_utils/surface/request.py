@@ -51,6 +51,12 @@ def place(path: str) -> str:
     return str(Path(path).expanduser().absolute())
 
 
+_PLACES = (
+    "say it in one of the two places; the playbooks of this collection say it themselves, by aicr_artifacts_dir, "
+    "aicr_recipe and aicr_snapshot"
+)
+
+
 def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> dict[str, Any]:
     """The values of all options, those of the configuration file among them.
 
@@ -77,7 +83,7 @@ def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> dict[s
                 invalid(
                     f"the option {name}{_shown(stated)} disagrees with {field.path}{_shown(field.value)} "
                     f"in {options['config']}",
-                    "say it in one of the two places",
+                    _PLACES if name in ("recipe", "snapshot", "dest") else "say it in one of the two places",
                     option=name,
                     field=field.path,
                 )

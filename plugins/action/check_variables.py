@@ -1,0 +1,37 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The action behind the module check_variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.action import Action, secrets
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.imports import Imports
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import CHECK_VARIABLES, Options
+
+with Imports() as imports:  # here and not in make(), so that all forks inherit them
+    from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.variables import (
+        PREFIX,
+        SPEC,
+        Checked,
+        check_variables,
+    )
+
+
+class ActionModule(Action):
+    spec = CHECK_VARIABLES
+    imports = imports
+    _task_vars: Mapping[str, Any]
+
+    def run(self, tmp: str | None = None, task_vars: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        self._task_vars = task_vars or {}
+        return super().run(tmp, task_vars)
+
+    def make(self, options: Options) -> Checked:
+        names = [name for name in self._task_vars if name.startswith(PREFIX)]
+        values = {name: self._templar.template(self._task_vars[name]) for name in names if name in SPEC}
+        self.hidden |= secrets(SPEC, values)
+        return check_variables(self._task_vars["inventory_hostname"], names, values, options["stages"])

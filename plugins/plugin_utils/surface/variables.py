@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The variables of the playbooks: the options of the stages, with ``aicr_`` before their names."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import AicrError, invalid, raise_all
+from .options import BUNDLE, RECIPE, SNAPSHOT, VALIDATE, Spec, parse, unknown
+
+PREFIX = "aicr_"
+"""A variable whose name begins so is in :data:`SPEC`. Those of the playbooks' own begin with ``_aicr_``."""
+
+MAX_BYTES = 200
+"""A file beside the folder has the folder's name and an ending, and 255 bytes are all that a file system takes."""
+
+_PLAYBOOKS_OWN = ("dest", "format", "return_document")
+_SEGMENT = re.compile(r"[^./\x00-\x1f\x7f-\x9f\u2028\u2029][^/\x00-\x1f\x7f-\x9f\u2028\u2029]*")
+
+
+def _variables(options: Spec) -> dict[str, Mapping[str, Any]]:
+    """Options as variables; a default is the action's business, which then knows that nobody stated the option."""
+    return {
+        f"{PREFIX}{name}": {key: value for key, value in option.items() if key != "default"}
+        for name, option in options.items()
+        if name not in _PLAYBOOKS_OWN
+    }
+
+
+EVERYWHERE: Spec = _variables({"hosts": {"type": "raw"}, "artifacts_dir": {"type": "path"}})
+STAGES: Mapping[str, Spec] = {
+    "host_snapshot": _variables({"host_snapshot": {"type": "bool"}}),
+    "snapshot": _variables(SNAPSHOT),
+    "recipe": _variables(RECIPE),
+    "validate": _variables(VALIDATE),
+    "bundle": _variables(BUNDLE),
+}
+SPEC: Spec = {**EVERYWHERE, **{name: option for stage in STAGES.values() for name, option in stage.items()}}
+"""All of them."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the playbooks go on with.
+
+    :ivar folder: where the artifacts of the cluster are.
+    """
+
+    folder: str
+
+    def deliver(self, **_task: bool) -> dict[str, Any]:
+        """The task's result, which is the same in check mode."""
+        return {"changed": False, "path": self.folder}
+
+
+def check_variables(host: str, names: Iterable[str], values: Mapping[str, Any], stages: Sequence[str]) -> Checked:
+    """Check the variables of one host before anything is done for it.
+
+    :param host: its name, which is also that of its folder.
+    :param names: all variables whose name begins with :data:`PREFIX`.
+    :param values: those that are in :data:`SPEC`.
+    :param stages: whose variables are checked by value; the others are only known by name.
+    :raises AicrError: INVALID_REQUEST with everything that is wrong.
+    """
+    problems = [unknown("variable", name, name, SPEC) for name in names if name not in SPEC]
+    if not _SEGMENT.fullmatch(host) or len(host.encode()) > MAX_BYTES:
+        problems.append(
+            invalid(
+                f"the host name {json.dumps(host[:40], ensure_ascii=False)} cannot be the name of a folder",
+                f"rename the host: no slash, no dot at its start, no control characters, at most {MAX_BYTES} bytes",
+            )
+        )
+    spec = {**EVERYWHERE, **{name: option for stage in stages for name, option in STAGES[stage].items()}}
+    try:
+        directory = parse(spec, {name: value for name, value in values.items() if name in spec})[
+            f"{PREFIX}artifacts_dir"
+        ]
+    except AicrError as error:
+        problems.append(error)
+    raise_all(problems)
+    return Checked(os.path.join(os.path.realpath(directory or "artifacts"), host))

@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The variables of the playbooks: each is an option of a stage, anything else is refused, and a host has one folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options, variables
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.variables import check_variables
+
+PLAYBOOKS = Path(__file__).resolve().parents[2] / "playbooks"
+STAGES = list(variables.STAGES)
+
+
+def folder(host: str = "berlin", **values: Any) -> str:
+    return check_variables(host, list(values), {k: v for k, v in values.items() if k in variables.SPEC}, STAGES).folder
+
+
+def refusal(host: str = "berlin", **values: Any) -> str:
+    with pytest.raises(AicrError) as caught:
+        folder(host, **values)
+    assert caught.value.code.value == "INVALID_REQUEST"
+    return str(caught.value)
+
+
+def test_the_stages_that_the_action_knows_are_those_that_have_variables() -> None:
+    assert options.CHECK_VARIABLES["stages"]["choices"] == STAGES
+
+
+def test_each_variable_that_a_playbook_uses_is_one_that_is_checked() -> None:
+    """And each that is checked is used: otherwise it would be accepted and have no effect."""
+    used = {
+        name
+        for path in PLAYBOOKS.rglob("*.yml")
+        for name in re.findall(r"\baicr_[a-z_]+", re.sub("#.*", "", path.read_text(encoding="utf-8")))
+    }
+    assert used | {"aicr_artifacts_dir"} == set(variables.SPEC)
+
+
+@pytest.mark.parametrize("host", ["berlin", "eu-1.example.com", "-rf", "a b", "ü", "..x"[2:], "n" * 200])
+def test_a_host_has_a_folder_of_its_name(host: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert folder(host) == str(tmp_path / "artifacts" / host)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/b",
+        "/etc",
+        ".git",
+        "a\nb",
+        "a\n",
+        "a\0",
+        "a\x1b[2J",
+        "a\x85",
+        "a\u2028",
+        "n" * 201,
+        "ü" * 101,
+    ],
+)
+def test_a_host_whose_name_is_not_that_of_one_folder_is_refused(host: str) -> None:
+    said = refusal(host)
+    assert "the host name" in said
+    assert len(said) < 300
+
+
+def test_the_folder_of_artifacts_is_found_as_a_shell_would(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert folder(aicr_artifacts_dir="~/out") == str(tmp_path / "out" / "berlin")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert folder(aicr_artifacts_dir=str(tmp_path / "link")) == str(tmp_path / "real" / "berlin")
+    assert folder(aicr_artifacts_dir=None) == folder()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("aicr_slurm_accounting_mod", "aicr_slurm_accounting_mode"),
+        ("aicr_sheduling", "aicr_scheduling"),
+        ("aicr_snapshots", "aicr_snapshot"),
+        ("aicr_artifact_dir", "aicr_artifacts_dir"),
+    ],
+)
+def test_a_misspelt_variable_is_refused_with_what_was_meant(name: str, meant: str) -> None:
+    said = refusal(**{name: "x"})
+    assert f'unknown variable "{name}"' in said
+    assert f'did you mean "{meant}"?' in said
+
+
+def test_everything_is_said_at_once() -> None:
+    said = refusal("../x", aicr_foo=1, aicr_artifacts_dir="", aicr_criteria={"gpu": "h100"}, aicr_phases=["x"])
+    for part in ('"../x"', '"aicr_foo"', "aicr_artifacts_dir: must not be empty", '"aicr_criteria.gpu"'):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"aicr_target_revision": 1.30},
+        {"aicr_fail_on_error": "perhaps"},
+        {"aicr_on_partial": "maybe"},
+        {"aicr_host_snapshot": "perhaps"},
+        {"aicr_scheduling": {"selector": {}}},
+        {"aicr_snapshot": ""},
+    ],
+)
+def test_a_value_that_an_option_would_refuse_is_refused(wrong: dict[str, Any]) -> None:
+    assert next(iter(wrong)) in refusal(**wrong)
+
+
+def test_the_variables_of_other_stages_are_only_known_by_name() -> None:
+    values = {"aicr_deployer": "bogus"}
+    assert check_variables("berlin", list(values), values, ["recipe"]).folder == folder()
+    with pytest.raises(AicrError):
+        check_variables("berlin", list(values), values, ["bundle"])
