@@ -14,6 +14,8 @@ description:
   - The first task of each playbook of this collection. A playbook of yours can use it if it takes the same variables.
   - A variable of the playbooks is an option of a stage, such as O(aicr.runtime.recipe#module:criteria), with C(aicr_)
     before its name. C(aicr_artifacts_dir) (V(artifacts) by default), C(aicr_hosts) and C(aicr_host_snapshot) are more.
+  - C(aicr_agent) has the nodes looked at by a Job in the cluster. The options of M(aicr.runtime.snapshot_agent) have
+    C(aicr_agent_) before their names.
   - A variable of any other name that begins with C(aicr_) is refused, and so is a value that an option would refuse.
   - A host whose name cannot be that of a folder is refused, since its artifacts go into one of that name.
 options:
@@ -24,6 +26,7 @@ options:
     choices:
       - host_snapshot
       - snapshot
+      - snapshot_agent
       - recipe
       - validate
       - bundle

@@ -59,6 +59,14 @@ options:
         that was cut.
     type: int
     default: 0
+  nodes:
+    description:
+      - Snapshots of the cluster's nodes, which become part of this one. Each is the path of a file, C(cm://namespace/name),
+        or the snapshot itself as a dictionary.
+      - They are those of single nodes, from M(aicr.runtime.host_snapshot), or one that is merged already, from
+        M(aicr.runtime.snapshot_agent). Readings that differ between nodes are kept for each of them.
+    type: list
+    elements: raw
   on_partial:
     description:
       - What to do about a snapshot with gaps.
@@ -93,6 +101,7 @@ notes:
   - Relative paths start in the directory in which Ansible was started.
 seealso:
   - module: aicr.runtime.host_snapshot
+  - module: aicr.runtime.snapshot_agent
   - module: aicr.runtime.recipe
   - plugin: aicr.runtime.snapshot
     plugin_type: lookup
@@ -111,6 +120,12 @@ EXAMPLES = r"""
     on_partial: fail
     max_nodes_per_entry: 20
     dest: cm://gpu-operator/aicr-snapshot
+
+- name: Take a snapshot with what two of its nodes are
+  aicr.runtime.snapshot:
+    kubeconfig: /srv/kube/eks-slurm.yaml
+    nodes: [artifacts/eks-slurm/nodes/gpu-1.yaml, artifacts/eks-slurm/nodes/gpu-2.yaml]
+    dest: artifacts/eks-slurm/snapshot.yaml
 
 - name: Look only whether a MariaDB operator is there
   aicr.runtime.snapshot:
@@ -165,6 +180,11 @@ summary:
       type: int
       returned: success
       sample: 7
+    differing:
+      description: How many readings are not the same on all of O(nodes).
+      type: int
+      returned: when O(nodes) are given
+      sample: 0
 warnings:
   description: What to know about the snapshot, one sentence each.
   returned: when there are any

@@ -31,6 +31,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
     ("module", "recipe"): options.RECIPE,
     ("module", "snapshot"): options.SNAPSHOT,
+    ("module", "snapshot_agent"): options.SNAPSHOT_AGENT,
     ("module", "validate"): options.VALIDATE,
     ("lookup", "query"): options.QUERY,
     ("lookup", "recipe"): options.RECIPE_LOOKUP,
@@ -118,6 +119,18 @@ def walk(entries: Mapping[str, Any] | None, nested: str, parent: str = "") -> li
     for name, entry in (entries or {}).items():
         found += [(parent + name, entry), *walk(entry.get(nested), nested, f"{parent}{name}.")]
     return found
+
+
+def test_a_role_takes_the_options_of_its_action() -> None:
+    """``format`` and ``return_document`` are the role's own business, and a destination is due."""
+    role = yamlio.load_file(CHECKOUT / "roles" / "snapshot_agent" / "meta" / "argument_specs.yml")
+    expected = {
+        f"aicr_{name}" if name in options.CLUSTER else f"aicr_agent_{name}": option
+        for name, option in specified(options.SNAPSHOT_AGENT).items()
+        if name not in ("format", "return_document")
+    }
+    expected["aicr_agent_dest"]["required"] = True
+    assert specified(role["argument_specs"]["main"]["options"]) == expected
 
 
 def test_every_module_is_in_the_action_group() -> None:

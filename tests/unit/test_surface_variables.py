@@ -15,7 +15,8 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrErr
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options, variables
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.variables import check_variables
 
-PLAYBOOKS = Path(__file__).resolve().parents[2] / "playbooks"
+CHECKOUT = Path(__file__).resolve().parents[2]
+TASKS = [*(CHECKOUT / "playbooks").rglob("*.yml"), *(CHECKOUT / "roles").rglob("tasks/*.yml")]
 STAGES = list(variables.STAGES)
 
 
@@ -38,9 +39,10 @@ def test_each_variable_that_a_playbook_uses_is_one_that_is_checked() -> None:
     """And each that is checked is used: otherwise it would be accepted and have no effect."""
     used = {
         name
-        for path in PLAYBOOKS.rglob("*.yml")
+        for path in TASKS
         for name in re.findall(r"\baicr_[a-z_]+", re.sub("#.*", "", path.read_text(encoding="utf-8")))
     }
+    used -= {"aicr_nodes_", "aicr_agent_dest"}  # groups of the inventory, and what the playbooks tell the role
     assert used | {"aicr_artifacts_dir"} == set(variables.SPEC)
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,12 +41,8 @@ def host_snapshot(observed: Mapping[str, object], dest: Path | None, on_partial:
             {name: seen[name] for name in _FAILURE if name in seen},
         )
     gaps = sorted(seen["incomplete"])
-    if gaps and on_partial == "fail":
-        raise not_found(
-            "the snapshot would have gaps: " + "; ".join(gaps),
-            "see to what is missing, use become for what may not be read, or set on_partial to accept",
-            incomplete=gaps,
-        )
+    if on_partial == "fail":
+        refuse_gaps(gaps, "see to what is missing, use become for what may not be read, or set on_partial to accept")
     snapshot = _snapshot(seen, gaps)
     document = snapshot_to_document(snapshot)
     file = Document(document, yamlio.dump(document), essence=without_header)
@@ -59,6 +55,12 @@ def host_snapshot(observed: Mapping[str, object], dest: Path | None, on_partial:
         incomplete=gaps,
         document=document,
     )
+
+
+def refuse_gaps(gaps: Sequence[str], hint: str) -> None:
+    """:raises AicrError: NOT_FOUND if there are any."""
+    if gaps:
+        raise not_found("the snapshot would have gaps: " + "; ".join(gaps), hint, incomplete=list(gaps))
 
 
 def _snapshot(seen: Mapping[str, Any], gaps: list[str]) -> Snapshot:

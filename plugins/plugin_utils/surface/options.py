@@ -52,7 +52,7 @@ _SELECTION: Spec = {
     "slurm_accounting_mode": {"type": "str", "choices": [mode.value for mode in AccountingMode]},
 }
 
-_CLUSTER: Spec = {
+CLUSTER: Spec = {
     "kubeconfig": {"type": "raw"},
     "context": {"type": "str"},
     "host": {"type": "str"},
@@ -67,7 +67,7 @@ _FORMAT: Spec = {"format": {"type": "str", "choices": list(FORMATS), "default": 
 
 SNAPSHOT: Spec = {
     **_DOCUMENT,
-    **_CLUSTER,
+    **CLUSTER,
     "config": {"type": "path"},
     "collectors": {
         "type": "list",
@@ -81,18 +81,39 @@ SNAPSHOT: Spec = {
         "options": {name: {"type": "float", "default": seconds} for name, seconds in COLLECTORS.items()},
     },
     "max_nodes_per_entry": {"type": "int", "default": 0},
+    "nodes": {"type": "list", "elements": "raw"},
     "on_partial": {"type": "str", "choices": ["accept", "fail"], "default": "accept"},
     "dest": {"type": "path"},
     **_FORMAT,
 }
-SNAPSHOT_LOOKUP: Spec = {**_CLUSTER, "snapshot": {"type": "raw", "required": True}}
-RECIPE: Spec = {**_EVERYWHERE, **_DOCUMENT, **_CLUSTER, **_SELECTION, **_FORMAT, "dest": {"type": "path"}}
-RECIPE_LOOKUP: Spec = {**_EVERYWHERE, **_DOCUMENT, **_CLUSTER, **_SELECTION, **_FORMAT}
-QUERY: Spec = {**_EVERYWHERE, **_CLUSTER, **_SELECTION, "format": {"type": "str", "choices": list(FORMATS)}}
+SNAPSHOT_AGENT: Spec = {
+    **_DOCUMENT,
+    **CLUSTER,
+    "namespace": {"type": "str", "default": "default"},
+    "nodes": {"type": "list", "elements": "str"},
+    "select": {"type": "str", "choices": ["one", "all"], "default": "one"},
+    "collectors": {"type": "list", "elements": "str", "choices": ["os", "systemd", "gpu"], "default": ["os", "gpu"]},
+    "timeouts": {
+        "type": "dict",
+        "default": {},
+        "options": {name: {"type": "float", "default": 10} for name in ("os", "systemd", "gpu")},
+    },
+    "timeout": {"type": "float", "default": 300},
+    "image": {"type": "str", "default": "docker.io/library/python:3.13-slim"},
+    "image_pull_secrets": {"type": "list", "elements": "str"},
+    "selinux_type": {"type": "str"},
+    "on_partial": {"type": "str", "choices": ["accept", "fail"], "default": "accept"},
+    "dest": {"type": "path"},
+    **_FORMAT,
+}
+SNAPSHOT_LOOKUP: Spec = {**CLUSTER, "snapshot": {"type": "raw", "required": True}}
+RECIPE: Spec = {**_EVERYWHERE, **_DOCUMENT, **CLUSTER, **_SELECTION, **_FORMAT, "dest": {"type": "path"}}
+RECIPE_LOOKUP: Spec = {**_EVERYWHERE, **_DOCUMENT, **CLUSTER, **_SELECTION, **_FORMAT}
+QUERY: Spec = {**_EVERYWHERE, **CLUSTER, **_SELECTION, "format": {"type": "str", "choices": list(FORMATS)}}
 VALIDATE: Spec = {
     **_EVERYWHERE,
     **_DOCUMENT,
-    **_CLUSTER,
+    **CLUSTER,
     "recipe": {"type": "raw"},
     "snapshot": {"type": "raw"},
     "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
@@ -103,7 +124,7 @@ VALIDATE: Spec = {
 BUNDLE: Spec = {
     **_EVERYWHERE,
     **_DOCUMENT,
-    **_CLUSTER,
+    **CLUSTER,
     "recipe": {"type": "raw"},
     "dest": {"type": "path"},
     "deployer": {"type": "str", "choices": ["helm", "argocd"], "default": "helm"},
@@ -145,7 +166,7 @@ CHECK_VARIABLES: Spec = {
     "stages": {
         "type": "list",
         "elements": "str",
-        "choices": ["host_snapshot", "snapshot", "recipe", "validate", "bundle"],
+        "choices": ["host_snapshot", "snapshot", "snapshot_agent", "recipe", "validate", "bundle"],
         "required": True,
     }
 }

@@ -8,18 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts.config import SnapshotExecution, SnapshotOutput, SnapshotSection
 from ..artifacts.digest import digest, without_header
+from ..artifacts.merged_snapshot import differing, merge_snapshots
 from ..artifacts.snapshot import Snapshot, snapshot_to_document
 from ..artifacts.versions import RELEASE
+from ..cluster.address import Address
 from ..cluster.collectors import TIMEOUTS
 from ..constraints import read, scalar_text
 from ..errors import invalid, raise_all
 from .destination import destination
 from .options import SNAPSHOT, Options
-from .outcome import Document, Outcome, as_format, columns
+from .outcome import Document, Outcome, Product, as_format, columns
 from .request import Field, place, read_config, request, unsupported, word
 from .source import read_snapshot
 
@@ -38,10 +41,9 @@ def make_snapshot(options: Options) -> Outcome:
     document, summary, warnings = _take(values, options)
     said = digest(document)  # before there is a text: both at once are the most memory that a large cluster needs
     form = values["format"]
-    product = Document(document, as_format(document, form, lambda: _table(document)), without_header, _HEADER)
-    stored, dest = destination(product, values["dest"], form, options)
+    product, dest = placed(document, form, values["dest"], options)
     return Outcome(
-        product=stored,
+        product=product,
         dest=dest,
         digest=said,
         summary=summary,
@@ -51,7 +53,25 @@ def make_snapshot(options: Options) -> Outcome:
     )
 
 
-def _take(values: Mapping[str, Any], options: Options) -> tuple[dict[str, Any], dict[str, object], tuple[str, ...]]:
+def placed(
+    document: Mapping[str, Any], form: str, dest: str | None, options: Options
+) -> tuple[Product, Path | Address | None]:
+    """A snapshot as what stands at a place, and the place; see :func:`destination` for what it raises."""
+    text = as_format(document, form, lambda: _table(document))
+    return destination(Document(document, text, without_header, _HEADER), dest, form, options)
+
+
+def told_differences(snapshot: Snapshot) -> tuple[int, list[str]]:
+    """How many readings are not the same on all nodes, and a warning that names some of them."""
+    paths = differing(snapshot)
+    if not paths:
+        return 0, []
+    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    named = ", ".join(paths[:_MOST_NAMED])
+    return len(paths), [f"the nodes differ in {named}{more}; a constraint on these must hold on every node"]
+
+
+def _take(values: Mapping[str, Any], options: Options) -> tuple[dict[str, Any], dict[str, object], list[str]]:
     """A snapshot's document, its summary, and what to tell about it; the rest of it is gone before a text is made."""
     from ..cluster.snapshot import collect
     from .cluster import connect
@@ -66,7 +86,15 @@ def _take(values: Mapping[str, Any], options: Options) -> tuple[dict[str, Any], 
         now=datetime.now(UTC),
         tool_version=RELEASE,
     )
-    return snapshot_to_document(taken.snapshot), _summary(taken.snapshot, connection), taken.warnings
+    snapshot, warnings = taken.snapshot, list(taken.warnings)
+    summary = _summary(snapshot, connection)
+    if values["nodes"]:
+        of_nodes = [read_snapshot(node, options, "nodes") for node in values["nodes"]]
+        snapshot = merge_snapshots([snapshot, *(node for node, _ in of_nodes)])
+        count, differences = told_differences(snapshot)
+        summary |= {"differing": count}
+        warnings += [*(warning for _, told in of_nodes for warning in told), *differences]
+    return snapshot_to_document(snapshot), summary, warnings
 
 
 def look_up_readings(paths: Sequence[str], options: Options) -> tuple[list[Any], list[str]]:
@@ -77,6 +105,8 @@ def look_up_readings(paths: Sequence[str], options: Options) -> tuple[list[Any],
     snapshot, warnings = read_snapshot(options["snapshot"], options)
     return [read(path, snapshot) for path in paths], warnings
 
+
+_MOST_NAMED = 5
 
 _HEADER = re.compile(r'^metadata:\n(?:  .*\n)*|^  "metadata": \{\n(?:    .*\n)*  \},?\n', re.MULTILINE)
 """Of a snapshot as YAML or JSON: when and where it was taken."""

@@ -19,6 +19,7 @@ from .options import Options
 
 _MAKERS = {
     "recipe": "make the recipe first, with aicr.runtime.recipe",
+    "nodes": "take the snapshot of the node first, with aicr.runtime.host_snapshot or aicr.runtime.snapshot_agent",
     "snapshot": "take the snapshot first, with aicr.runtime.snapshot or aicr.runtime.host_snapshot",
 }
 
@@ -61,9 +62,9 @@ def read(value: object, option: str, options: Options) -> Source:
         raise AicrError(error.code, error.message, hint, error.details) from error
 
 
-def read_snapshot(value: object, options: Options) -> tuple[Snapshot, list[str]]:
-    """The snapshot that the option ``snapshot`` names or holds, and warnings about it."""
-    source = read(value, "snapshot", options)
+def read_snapshot(value: object, options: Options, option: str = "snapshot") -> tuple[Snapshot, list[str]]:
+    """The snapshot that an option names or holds, and warnings about it."""
+    source = read(value, option, options)
     return snapshot_from_document(source.document, source.name)
 
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import AicrError, invalid, raise_all
-from .options import BUNDLE, RECIPE, SNAPSHOT, VALIDATE, Spec, parse, unknown
+from .options import BUNDLE, CLUSTER, RECIPE, SNAPSHOT, SNAPSHOT_AGENT, VALIDATE, Spec, parse, unknown
 
 PREFIX = "aicr_"
 """A variable whose name begins so is in :data:`SPEC`. Those of the playbooks' own begin with ``_aicr_``."""
+
+AGENT_PREFIX = "aicr_agent_"
 
 MAX_BYTES = 200
 """A file beside the folder has the folder's name and an ending, and 255 bytes are all that a file system takes."""
@@ -25,19 +27,28 @@ _PLAYBOOKS_OWN = ("dest", "format", "return_document")
 _SEGMENT = re.compile(r"[^./\x00-\x1f\x7f-\x9f\u2028\u2029][^/\x00-\x1f\x7f-\x9f\u2028\u2029]*")
 
 
-def _variables(options: Spec) -> dict[str, Mapping[str, Any]]:
+def _variables(
+    options: Spec, prefix: str = PREFIX, own: Iterable[str] = _PLAYBOOKS_OWN
+) -> dict[str, Mapping[str, Any]]:
     """Options as variables; a default is the action's business, which then knows that nobody stated the option."""
     return {
-        f"{PREFIX}{name}": {key: value for key, value in option.items() if key != "default"}
+        f"{prefix}{name}": {key: value for key, value in option.items() if key != "default"}
         for name, option in options.items()
-        if name not in _PLAYBOOKS_OWN
+        if name not in own
     }
+
+
+def _agent_variables() -> dict[str, Mapping[str, Any]]:
+    """Whether there is an agent, and its options; their prefix tells them from those of the snapshot around it."""
+    own = _variables(SNAPSHOT_AGENT, AGENT_PREFIX, (*_PLAYBOOKS_OWN, *CLUSTER))
+    return {**_variables({"agent": {"type": "bool"}}), **own}
 
 
 EVERYWHERE: Spec = _variables({"hosts": {"type": "raw"}, "artifacts_dir": {"type": "path"}})
 STAGES: Mapping[str, Spec] = {
     "host_snapshot": _variables({"host_snapshot": {"type": "bool"}}),
-    "snapshot": _variables(SNAPSHOT),
+    "snapshot": _variables(SNAPSHOT, own=(*_PLAYBOOKS_OWN, "nodes")),
+    "snapshot_agent": _agent_variables(),
     "recipe": _variables(RECIPE),
     "validate": _variables(VALIDATE),
     "bundle": _variables(BUNDLE),
