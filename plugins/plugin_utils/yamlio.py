@@ -15,7 +15,8 @@ import json
 import math
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ RUN_ENTRIES = 100
 
 NOT_FINITE = "a number that is none (.nan), or is infinite; JSON, and so Kubernetes and Helm, have neither"
 
+_MAY_BE_DEEP = re.compile(rf"\n[-? \t]{{{MAX_DEPTH}}}")
 _NOT_EMPTY = re.compile("^(?=.)", re.MULTILINE)
 _NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE = (
     f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "merge")
@@ -46,6 +48,11 @@ _NUMBER = re.compile(
 
 class _Loader(CSafeLoader):
     """The C parser with the scalar rules of this module instead of PyYAML's."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        if kind is yaml.ScalarNode and implicit[0]:
+            return _tag_read(value)
+        return super().resolve(kind, value, implicit)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -97,6 +104,11 @@ class _Dumper(CSafeDumper):
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        if kind is yaml.ScalarNode and implicit[0]:
+            return _tag_written(value)
+        return super().resolve(kind, value, implicit)
+
 
 def _text(dumper: Any, value: str) -> Any:
     return dumper.represent_scalar(_TEXT, value, style="|" if "\n" in value else None)
@@ -106,6 +118,21 @@ _Dumper.add_representer(str, _text)
 _Dumper.add_implicit_resolver(_BOOL, re.compile("[yYnN]$"), list("yYnN"))
 _Dumper.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
 _Dumper.add_implicit_resolver(_FLOAT, _NUMBER, list("-+.0123456789"))
+
+
+@lru_cache(maxsize=8192)  # keys and words recur by the thousand, and PyYAML resolves in Python
+def _tag_read(plain: str) -> str:
+    return _tag_of(_Loader.yaml_implicit_resolvers, plain)
+
+
+@lru_cache(maxsize=8192)
+def _tag_written(plain: str) -> str:
+    return _tag_of(_Dumper.yaml_implicit_resolvers, plain)
+
+
+def _tag_of(resolvers: Any, plain: str) -> str:
+    candidates = [*resolvers.get(plain[:1], ()), *resolvers.get(None, ())]
+    return next((tag for tag, pattern in candidates if pattern.match(plain)), _TEXT)
 
 
 def load(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Any:
@@ -266,6 +293,19 @@ def line_of(text: str | bytes, path: Sequence[str | int]) -> int | None:
     return line
 
 
+def not_finite(value: object, path: str = "") -> Iterator[str]:
+    """The paths of numbers that are none or infinite, in a document that did not come through :func:`load`."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            yield path
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from not_finite(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (list, tuple)):
+        for position, item in enumerate(value):
+            yield from not_finite(item, f"{path}[{position}]")
+
+
 class _DuplicateKey(ValueError):
     pass
 
@@ -297,10 +337,7 @@ def _syntax_error(error: yaml.MarkedYAMLError, source: str) -> AicrError:
 
 def _refuse_depth(content: str, source: str) -> None:
     """The C composer recurses on the machine's stack, and libyaml bounds the depth of flow collections only."""
-    lines = content.splitlines()
-    compact = max((line.count("- ") for line in lines), default=0)
-    indented = max((len(line) - len(line.lstrip(" ")) for line in lines), default=0)
-    if max(compact, indented) <= MAX_DEPTH:
+    if not _MAY_BE_DEEP.search("\n" + content):
         return
     depth = 0
     for event in yaml.parse(content, _Loader):
