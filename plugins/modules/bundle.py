@@ -19,7 +19,8 @@ description:
 options:
   dest:
     description:
-      - The directory to write. Required, here or in O(config).
+      - The directory to write, not a link to one. Required, here or in O(config).
+      - It is replaced as a whole if it is a bundle. One that holds anything else is never touched.
     type: path
   deployer:
     description:

@@ -67,7 +67,8 @@ options:
   dest:
     description:
       - The file on the controller that the snapshot is written to, as YAML. Its folder is made if it is missing.
-      - A file that already says the same, header aside, is left alone.
+      - A file that already says the same, header aside, is left alone. One that holds anything but a snapshot is never
+        written over. A link is followed, and stays one.
       - Without it nothing is written.
     type: path
 extends_documentation_fragment:

@@ -21,7 +21,8 @@ options:
     description:
       - The file to write. Folders on the way are made. Without it nothing is written.
       - C(cm://namespace/name) is a ConfigMap of the cluster that is named.
-      - An equal file is left alone.
+      - An equal file is left alone. One that holds anything but a recipe is never written over, nor is an input.
+      - A link is followed, and stays one.
     type: path
   format:
     description:

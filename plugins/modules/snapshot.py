@@ -80,7 +80,8 @@ options:
       - The file to write. Folders on the way are made. Without it nothing is written.
       - C(cm://namespace/name) is a ConfigMap of the cluster. The namespace must exist, and what is larger than 1 MiB is
         refused.
-      - A snapshot that already says the same, header aside, is left alone.
+      - A snapshot that already says the same, header aside, is left alone. What is no snapshot is never written over.
+      - A link to a file is followed, and stays one.
     type: path
   format:
     description: The format at O(dest). V(table) is for people, no stage reads it.

@@ -41,7 +41,8 @@ options:
   dest:
     description:
       - The file to write. Folders on the way are made. Without it nothing is written.
-      - A file that says the same, times aside, is left alone.
+      - A file that says the same, times aside, is left alone. One that holds anything but a report is never written
+        over, nor is an input. A link is followed, and stays one.
     type: path
   format:
     description:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import Bundle
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.action import Action
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import Directory
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.imports import Imports
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.kind import KINDS
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import Options, Spec
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import (
     Document,
@@ -111,7 +113,6 @@ def test_without_dest_nothing_is_written_and_nothing_changes() -> None:
     [
         ({"kind": "Snapshot", "metadata": {"timestamp": "yesterday"}, "measurements": [1]}, False),
         ({"kind": "Snapshot", "metadata": {"timestamp": "yesterday"}, "measurements": [2]}, True),
-        ([1], True),
     ],
 )
 def test_a_file_that_differs_in_its_header_alone_is_not_rewritten(tmp_path: Path, present: Any, changed: bool) -> None:
@@ -122,10 +123,130 @@ def test_a_file_that_differs_in_its_header_alone_is_not_rewritten(tmp_path: Path
     assert ("today" in dest.read_text()) is changed
 
 
-def test_a_file_that_is_no_document_at_all_is_replaced(tmp_path: Path) -> None:
-    dest = tmp_path / "snapshot.yaml"
-    dest.write_bytes(b"\xff{")
-    assert run(document({"kind": "Snapshot"}, dest, essence=without_header))["changed"] is True
+ARTIFACTS: dict[str, dict[str, Any]] = {
+    "recipe": {"apiVersion": "aicr.run/v1alpha2", "kind": "RecipeResult", "criteria": {"service": "eks"}},
+    "snapshot": {"apiVersion": "aicr.run/v1alpha2", "kind": "Snapshot", "measurements": [{"type": "K8s"}]},
+    "report": {"reportFormat": "CTRF", "results": {"summary": {"tests": 1}, "kind": "RecipeResult"}},
+}
+TABLES = {noun: " ".join(next(kind for kind in KINDS if kind.noun == noun).heading) + "\n" for noun in ARTIFACTS}
+FORMS = ("yaml", "json", "table")
+
+
+def as_text(noun: str, form: str) -> str:
+    return as_format(ARTIFACTS[noun], form, lambda: TABLES[noun])
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("present", ARTIFACTS)
+@pytest.mark.parametrize("noun", ARTIFACTS)
+def test_an_artifact_replaces_one_of_its_own_kind_in_any_format_and_no_other(
+    tmp_path: Path, noun: str, present: str, form: str, check: bool
+) -> None:
+    dest = tmp_path / "artifact"
+    dest.write_text(as_text(present, form))
+    before = dest.read_bytes()
+    result = run(document({**ARTIFACTS[noun], "new": True}, dest), check=check)
+    if noun == present:
+        assert result["changed"] is True
+    else:
+        assert result["error"]["code"] == "CONFLICT"
+        assert f"what stands there is a {present}, not a {noun}" in result["error"]["message"]
+        assert "another dest" in result["error"]["hint"]
+    assert (dest.read_bytes() == before) is (check or noun != present)
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize(
+    ("foreign", "called"),
+    [
+        (b"dear diary\n", "something else"),
+        (b"\xff{", "something else"),
+        (b"[1]", "something else"),
+        (b"hosts: {a: {}}\n", "something else"),
+        (b"apiVersion: v1\nkind: Config\nusers: [{token: t0ps3cret}]\n", "of kind Config"),
+        (b'{\n  "kind": "List",\n  "items": [{"kind": "RecipeResult"}]\n}\n', "of kind List"),
+        (b"# How to\n\nWrite this:\n```\nkind: RecipeResult\n```\n", "of kind RecipeResult"),
+        (b"a: |\n  kind: RecipeResult\n", "something else"),
+        (b"COMPONENT VERSION\n", "something else"),
+    ],
+)
+def test_what_is_no_artifact_is_never_written_over(tmp_path: Path, foreign: bytes, called: str, check: bool) -> None:
+    dest = tmp_path / "recipe.yaml"
+    dest.write_bytes(foreign)
+    result = run(document(ARTIFACTS["recipe"], dest), check=check, diff=True)
+    assert result["error"]["code"] == "CONFLICT"
+    assert f"what stands there is {called}," in result["error"]["message"]
+    assert "t0ps3cret" not in json.dumps(result)
+    assert dest.read_bytes() == foreign
+
+
+@pytest.mark.parametrize("present", ["", "\n", "# a comment\nkind: RecipeResult\napiVersion: x\r\n"])
+def test_an_empty_file_or_an_artifact_that_somebody_wrote_is_replaced(tmp_path: Path, present: str) -> None:
+    dest = tmp_path / "recipe.yaml"
+    dest.write_text(present)
+    assert run(document(ARTIFACTS["recipe"], dest))["changed"] is True
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("product", ["file", "bundle"])
+def test_check_mode_predicts_that_nothing_can_be_made_there(tmp_path: Path, product: str, check: bool) -> None:
+    (tmp_path / "file").write_text("mine")
+    for parts in (("file", "x"), ("file", "x", "y"), ("n" * 256,), ("n" * 256, "x"), ("d",) * 3000):
+        dest = tmp_path.joinpath(*parts)
+        make = directory(TREE, dest) if product == "bundle" else document({"a": 1}, dest)
+        error = run(make, check=check)["error"]
+        assert (error["code"], "cannot be written" in error["message"]) == ("INVALID_REQUEST", True)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("product", ["file", "bundle"])
+def test_check_mode_predicts_that_a_folder_may_not_be_written(
+    tmp_path: Path, product: str, check: bool, monkeypatch: Any
+) -> None:
+    (tmp_path / "locked").mkdir()
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, *args, **more: path != tmp_path / "locked" and allowed(path, *args))
+    dest = tmp_path / "locked" / "new" / "artifact"
+    make = directory(TREE, dest) if product == "bundle" else document({"a": 1}, dest)
+    assert f"{tmp_path / 'locked'} may not be written" in run(make, check=check)["error"]["message"]
+    assert list((tmp_path / "locked").iterdir()) == []
+
+
+def test_what_is_there_already_needs_no_right_to_write(tmp_path: Path, monkeypatch: Any) -> None:
+    makes = [document({"a": 1}, tmp_path / "file"), directory(TREE, tmp_path / "bundle")]
+    for make in makes:
+        run(make)
+    monkeypatch.setattr(os, "access", lambda *args, **more: False)
+    assert [run(make)["changed"] for make in makes] == [False, False]
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_pipe_is_no_place_for_a_file(tmp_path: Path, check: bool) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "is no regular file" in run(document({"a": 1}, tmp_path / "pipe"), check=check)["error"]["message"]
+
+
+@pytest.mark.parametrize("target", ["real.yaml", "folder/new.yaml"])
+def test_a_link_is_followed_and_stays(tmp_path: Path, target: str) -> None:
+    (tmp_path / "real.yaml").touch()
+    dest = tmp_path / "link.yaml"
+    dest.symlink_to(target)
+    result = run(document({"a": 1}, dest))
+    assert (result["changed"], result["path"]) == (True, str(dest))
+    assert dest.is_symlink()
+    assert (tmp_path / target).read_text() == "a: 1\n"
+    assert run(document({"a": 1}, dest))["changed"] is False
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_bundle_takes_no_link_for_its_directory(tmp_path: Path, check: bool) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    error = run(directory(TREE, tmp_path / "link"), check=check)["error"]
+    assert "is a link" in error["message"]
+    assert str(tmp_path / "empty") in error["hint"]
 
 
 @pytest.mark.parametrize("check", [False, True])

@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options as spec
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import make_bundle
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import Document, Outcome
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe import make_recipe
@@ -240,3 +241,44 @@ def test_an_artifact_that_is_not_there_is_said_to_come_from_its_stage(missing: s
         report(**given)
     assert caught.value.code.value == "NOT_FOUND"
     assert maker in caught.value.hint
+
+
+def test_a_destination_that_is_read_is_refused_by_whatever_way_it_is_written(config: Any, tmp_path: Path) -> None:
+    inputs = {"recipe": yamlio.dump(recipe(criteria=SLURM).document), "snapshot": yamlio.dump(SNAPSHOT), "ca": ""}
+    for name, content in inputs.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "link").symlink_to("snapshot")
+    (tmp_path / "folder").mkdir()
+    given = {"recipe": str(tmp_path / "recipe"), "snapshot": str(tmp_path / "snapshot")}
+    around = f"{tmp_path}/folder/../snapshot"
+    path = config(validate={"input": given})
+    for arguments, option in (
+        ({**given, "dest": given["recipe"]}, "recipe"),
+        ({**given, "dest": given["snapshot"]}, "snapshot"),
+        ({**given, "dest": around}, "snapshot"),
+        ({**given, "dest": str(tmp_path / "link")}, "snapshot"),
+        ({**given, "snapshot": str(tmp_path / "link"), "dest": given["snapshot"]}, "snapshot"),
+        ({"config": path, "dest": path}, "config"),
+        ({"config": path, "dest": given["recipe"]}, "recipe"),
+        ({**given, "ca_cert": str(tmp_path / "ca"), "dest": str(tmp_path / "ca")}, "ca_cert"),
+    ):
+        assert f"dest is what {option} reads" in refusal(report, **arguments).message
+    assert "dest is what snapshot reads" in refusal(recipe, criteria=SLURM, snapshot=around, dest=around).message
+    same = "cm://gpu/aicr"
+    assert "dest is what snapshot reads" in refusal(recipe, criteria=SLURM, snapshot=same, dest=same).message
+    make = {"recipe": given["recipe"], "set_file": [f"slinky-slurm:accounting.storageConfig={tmp_path}/ca"]}
+    assert "dest is what set_file reads" in refusal(bundle, **make, dest=str(tmp_path / "ca")).message
+    assert {name: (tmp_path / name).read_text() for name in inputs} == inputs
+
+
+def bundle(**arguments: object) -> Outcome:
+    return make_bundle(parse(spec.BUNDLE, arguments))
+
+
+def test_a_tilde_in_a_configuration_file_is_the_home_of_the_user(config: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    made = recipe(config=config(recipe={"criteria": SLURM, "output": {"path": "~/recipe.yaml"}}))
+    assert made.dest == tmp_path / "recipe.yaml"
+    (tmp_path / "recipe.yaml").write_text(yamlio.dump(made.document))
+    sections = {"input": {"recipe": "~/recipe.yaml"}, "output": {"target": "~/bundle"}}
+    assert bundle(config=config(bundle=sections)).dest == tmp_path / "bundle"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,12 @@ from ..bundle import make_bundle as build
 from ..bundle.bundle_info import BUNDLE_INFO
 from ..bundle.writer import is_same
 from ..catalog import Catalog
-from ..errors import AicrError, invalid
+from ..errors import AicrError, conflict, invalid
 from .catalogs import catalog as catalog_of
 from .given import given_recipe
 from .options import BUNDLE, Options
 from .outcome import Diff, Outcome
+from .path import expanded, real, refuse_unwritable, stands
 from .request import Field, place, read_config, request, unsupported, word
 from .source import refuse_remote
 
@@ -44,7 +46,7 @@ def make_bundle(options: Options) -> Outcome:
     refuse_remote(values["dest"], "dest")
     catalog = catalog_of(values["catalog"])
     recipe, warnings = given_recipe(values["recipe"], options, "spec.bundle.input.recipe", catalog)
-    dest = Path(values["dest"])
+    dest = expanded(values["dest"])
     try:
         bundle = build(_asked(values, recipe, catalog))
     except AicrError as error:
@@ -100,8 +102,15 @@ class Directory:
     bundle: Bundle
 
     def differs(self, dest: Path) -> bool:
+        if os.path.islink(dest):
+            raise conflict(
+                f"{dest}: is a link, and a bundle replaces a directory as a whole", f"name {real(dest)} as dest"
+            )
+        if stands(dest) and is_same(self.bundle.tree, dest):
+            return False
+        refuse_unwritable(dest)
         atomic.refuse_foreign(dest, is_bundle)
-        return not is_same(self.bundle.tree, dest)
+        return True
 
     def diff(self, dest: Path) -> Diff:
         present = _tree_at(dest)

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
 from ..catalog import Catalog, embedded
 from ..errors import AicrError
+from .path import expanded
 from .source import refuse_remote
 
 
@@ -21,7 +21,7 @@ def catalog(external: str | None) -> Catalog:
     if external is None:
         return embedded()
     refuse_remote(external, "catalog")
-    return Catalog.load(external=Path(external).expanduser())
+    return Catalog.load(external=expanded(external))
 
 
 def warm() -> None:

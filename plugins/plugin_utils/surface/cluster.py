@@ -68,10 +68,15 @@ class InCluster:
 
     def differs(self, dest: Address) -> bool:
         present = self._present(dest)
-        return present is None or self.document.differs_from(present.encode())
+        if present is None:
+            return True
+        text = present.text.encode()
+        self.document.refuse_other(text, dest)
+        return present.format != self.form or self.document.differs_from(text)
 
     def diff(self, dest: Address) -> Diff:
-        before = self._present(dest) or ""
+        present = self._present(dest)
+        before = present.text if present is not None and present.format == self.form else ""
         return [{"before_header": str(dest), "before": before, "after_header": str(dest), "after": self.document.text}]
 
     def store(self, dest: Address) -> None:
@@ -97,14 +102,13 @@ class InCluster:
             dry_run=dry_run,
         )
 
-    def _present(self, dest: Address) -> str | None:
+    def _present(self, dest: Address) -> Stored | None:
         try:
-            stored = load(self.connection, dest)
+            return load(self.connection, dest)
         except AicrError as error:
             if error.code in (Code.NOT_FOUND, Code.INVALID_REQUEST):  # none, or something else
                 return None
             raise
-        return stored.text if stored.format == self.form else None
 
 
 def in_cluster(document: Document, form: str, options: Options) -> InCluster:

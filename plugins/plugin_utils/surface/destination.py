@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..cluster.address import SCHEME, Address
+from ..errors import invalid
 from .imports import Imports
 from .options import Options
 from .outcome import Document, Product
+from .path import expanded, real
 from .source import refuse_remote
 
 
@@ -33,4 +37,33 @@ def destination(
             raise imports.problem
         return in_cluster(document, form, options), Address.parse(dest)
     refuse_remote(dest, "dest")
-    return document, Path(dest)
+    return document, expanded(dest)
+
+
+def refuse_inputs(values: Mapping[str, Any]) -> None:
+    """Refuse a destination that is one of the things that its task reads.
+
+    :param values: the whole request.
+    :raises AicrError: INVALID_REQUEST, naming the option.
+    """
+    dest = values.get("dest")
+    for option, text in _inputs(values):
+        if dest is not None and _place(text) == _place(dest):
+            raise invalid(f"dest is what {option} reads ({text}); nothing was touched", "name another dest")
+
+
+_INPUTS = ("recipe", "snapshot", "nodes", "catalog", "config", "kubeconfig", "ca_cert")
+
+
+def _inputs(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for option in _INPUTS:
+        value = values.get(option)
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, str):
+                yield option, one
+    for entry in values.get("set_file") or ():
+        yield "set_file", entry.partition("=")[2]
+
+
+def _place(text: str) -> str | Path:
+    return text if "://" in text else real(expanded(text))

@@ -17,6 +17,8 @@ from .. import atomic, yamlio
 from ..artifacts.digest import digest
 from ..cluster.address import Address
 from ..errors import AicrError, invalid
+from .kind import kind_of
+from .path import content, real, refuse_unwritable
 
 Diff = list[dict[str, str]]
 
@@ -124,10 +126,19 @@ class Document:
         return digest(self.essence(self.content) if self.essence else self.content)
 
     def differs(self, dest: Path) -> bool:
-        if dest.is_dir():
-            raise invalid(f"{dest}: is a directory, so no file can be written there", "name a file as dest")
-        present = _present(dest)
-        return present is None or self.differs_from(present)
+        present = content(dest)
+        if present is not None:
+            if not self.differs_from(present):
+                return False
+            self.refuse_other(present, dest)
+        refuse_unwritable(dest)
+        return True
+
+    def refuse_other(self, present: bytes, place: object) -> None:
+        """Refuse to write over a text that is no artifact of this one's kind, see :meth:`Kind.refuse_other`."""
+        kind = kind_of(self.content)
+        if kind is not None:
+            kind.refuse_other(present, place)
 
     def differs_from(self, present: bytes) -> bool:
         """Whether a text says something else, or says it in another format."""
@@ -145,7 +156,7 @@ class Document:
             return True  # something else stands there
 
     def diff(self, dest: Path) -> Diff:
-        present = _present(dest)
+        present = content(dest)
         before = "" if present is None else present.decode(errors="replace")
         return [{"before_header": str(dest), "before": before, "after_header": str(dest), "after": self.text}]
 
@@ -153,11 +164,12 @@ class Document:
         """Nothing: what can be known of a path, :meth:`differs` has looked at."""
 
     def store(self, dest: Path) -> None:
+        file = real(dest)  # a link stays one
         try:
-            dest.parent.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise invalid(f"{dest.parent}: cannot be made: {error.strerror}", "name another dest") from error
-        atomic.write_file(dest, self.text.encode())
+            raise invalid(f"{file.parent}: cannot be made: {error.strerror}", "name another dest") from error
+        atomic.write_file(file, self.text.encode())
 
 
 def as_format(document: object, form: str, table: Callable[[], str]) -> str:
@@ -187,7 +199,3 @@ def _hash_around(text: bytes | str, left_out: re.Match[Any] | None) -> str:
             stretch = text[at : min(at + _STRETCH, last)]
             hashed.update(stretch.encode() if isinstance(stretch, str) else stretch)
     return hashed.hexdigest()
-
-
-def _present(path: Path) -> bytes | None:
-    return yamlio.read_bytes(path) if path.exists() else None

@@ -12,6 +12,7 @@ from ..artifacts.recipe import RecipeResult, recipe_to_document
 from ..errors import invalid
 from ..inventory import runtime_inventory
 from .destination import destination
+from .kind import RECIPE as KIND
 from .options import RECIPE, RECIPE_LOOKUP, Options
 from .outcome import Document, Outcome, as_format, columns
 from .selection import select
@@ -68,6 +69,4 @@ def _summary(recipe: RecipeResult) -> dict[str, Any]:
 
 def _table(recipe: RecipeResult) -> str:
     refs = runtime_inventory(recipe).components
-    return columns(
-        ("COMPONENT", "VERSION", "NAMESPACE"), [(ref.name, ref.version or "-", ref.namespace or "-") for ref in refs]
-    )
+    return columns(KIND.heading, [(ref.name, ref.version or "-", ref.namespace or "-") for ref in refs])

@@ -16,7 +16,9 @@ from typing import Any
 from .. import yamlio
 from ..artifacts.config import Config, config_from_document
 from ..errors import AicrError, invalid, raise_all
+from .destination import refuse_inputs
 from .options import Options, Spec
+from .path import expanded
 from .source import refuse_remote
 
 
@@ -48,7 +50,7 @@ def word(text: str) -> str:
 
 def place(path: str) -> str:
     """A path, whatever way it is written."""
-    return str(Path(path).expanduser().absolute())
+    return str(expanded(path).absolute())
 
 
 _PLACES = (
@@ -62,7 +64,8 @@ def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> dict[s
 
     :param fields: by the option that means the same (``criteria.service`` within a mapping); a field that is absent
         has the value ``None``.
-    :raises AicrError: INVALID_REQUEST with every disagreement and every field that is none of an option's choices.
+    :raises AicrError: INVALID_REQUEST with every disagreement and every field that is none of an option's choices, or
+        for a destination that the task also reads.
     """
     values = {name: dict(value) if isinstance(value, dict) else value for name, value in options.values.items()}
     problems: list[AicrError] = []
@@ -93,6 +96,7 @@ def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> dict[s
         elif stated is None:
             values[name] = value
     raise_all(problems)
+    refuse_inputs(values)
     return values
 
 

@@ -21,6 +21,7 @@ from ..cluster.collectors import TIMEOUTS
 from ..constraints import read, scalar_text
 from ..errors import invalid, raise_all
 from .destination import destination
+from .kind import SNAPSHOT as KIND
 from .options import SNAPSHOT, Options
 from .outcome import Document, Outcome, Product, as_format, columns
 from .request import Field, place, read_config, request, unsupported, word
@@ -156,7 +157,7 @@ def _summary(snapshot: Snapshot, connection: Connection) -> dict[str, object]:
 
 def _table(document: Mapping[str, Any]) -> str:
     """Readings for people; a reading of an item has the item's context before its key, as a selector has."""
-    return columns(("TYPE", "SUBTYPE", "KEY", "VALUE"), list(_rows(document)))
+    return columns(KIND.heading, list(_rows(document)))
 
 
 def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

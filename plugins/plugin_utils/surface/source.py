@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from ..cluster.address import SCHEME
 from ..errors import AicrError, Code, invalid
 from .imports import Imports
 from .options import Options
+from .path import expanded
 
 _MAKERS = {
     "recipe": "make the recipe first, with aicr.runtime.recipe",
@@ -50,7 +50,7 @@ def read(value: object, option: str, options: Options) -> Source:
             raise imports.problem
         return Source(read_configmap(value, options), value)
     refuse_remote(value, option)
-    path = Path(os.path.expanduser(os.path.expandvars(value)))
+    path = expanded(value)
     try:
         return Source(yamlio.load_file(path), str(path))
     except AicrError as error:

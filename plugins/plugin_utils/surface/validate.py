@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from ..artifacts.config import Execution, ValidateInput, ValidateSection
@@ -17,8 +16,10 @@ from ..errors import AicrError, invalid
 from ..validation import Finding, Report, essence, validate
 from .catalogs import catalog as catalog_of
 from .given import given_recipe
+from .kind import REPORT
 from .options import VALIDATE, Options
 from .outcome import Document, Outcome, as_format, columns
+from .path import expanded
 from .request import Field, place, read_config, request, unsupported, word
 from .source import read_snapshot, refuse_remote
 
@@ -52,7 +53,7 @@ def make_report(options: Options) -> Outcome:
         refuse_remote(dest, "dest")
     return Outcome(
         product=product,
-        dest=None if dest is None else Path(dest),
+        dest=None if dest is None else expanded(dest),
         digest=product.digest,
         summary=_summary(report),
         warnings=(*warnings, *notes, *report.warnings),
@@ -106,6 +107,6 @@ def _request(options: Options) -> dict[str, Any]:
 
 def _table(report: Report) -> str:
     return columns(
-        ("TEST", "PHASE", "STATUS", "MESSAGE"),
+        REPORT.heading,
         [(test.name, test.phase, test.status.value, " ".join(test.message.split())) for test in report.tests],
     )

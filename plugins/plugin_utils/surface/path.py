@@ -1,0 +1,76 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Paths on the controller as destinations: what is there, and whether anything can be written."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from .. import yamlio
+from ..errors import invalid
+
+_ANOTHER = "name another dest"
+
+
+def expanded(text: str) -> Path:
+    """A path as a shell would read it: ``~`` is the user's home, ``$NAME`` a variable.
+
+    :raises AicrError: INVALID_REQUEST for what can be no path.
+    """
+    if "\0" in text:
+        raise invalid("a path holds a NUL character", "remove it")
+    return Path(os.path.expanduser(os.path.expandvars(text)))
+
+
+def real(path: Path) -> Path:
+    """Where a path leads to, all links followed."""
+    return Path(os.path.realpath(path))
+
+
+def content(path: Path) -> bytes | None:
+    """What the file at a path holds, links followed, or ``None`` if nothing is there.
+
+    :raises AicrError: INVALID_REQUEST if it is no file, or if there can be none of such a name.
+    """
+    mode = _mode(path)
+    if mode is None:
+        return None
+    if stat.S_ISDIR(mode):
+        raise invalid(f"{path}: is a directory, so no file can be written there", "name a file as dest")
+    if not stat.S_ISREG(mode):
+        raise invalid(f"{path}: is no regular file", _ANOTHER)
+    return yamlio.read_bytes(path)
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a path at which nothing can be made, before anything is: by its folder, or the first one that exists.
+
+    :raises AicrError: INVALID_REQUEST, naming that folder.
+    """
+    folder = next(parent for parent in real(path).parents if stands(parent))
+    stands(path)
+    if not folder.is_dir():
+        raise invalid(f"{path}: cannot be written: {folder} is no directory", _ANOTHER)
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise invalid(f"{path}: cannot be written: {folder} may not be written", f"{_ANOTHER}, or let it be written")
+
+
+def stands(path: Path) -> bool:
+    """Whether anything is there, links followed.
+
+    :raises AicrError: INVALID_REQUEST if nothing can be.
+    """
+    return _mode(path) is not None
+
+
+def _mode(path: Path) -> int | None:
+    """The mode of what is there, links followed; INVALID_REQUEST if nothing can be, as for a name that is too long."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise invalid(f"{path}: cannot be written: {error.strerror}", _ANOTHER) from error
