@@ -181,6 +181,14 @@ def test_what_is_no_artifact_is_never_written_over(tmp_path: Path, foreign: byte
     assert dest.read_bytes() == foreign
 
 
+def test_a_large_artifact_is_known_by_its_beginning(tmp_path: Path) -> None:
+    dest = tmp_path / "snapshot.yaml"
+    dest.write_text(as_text("snapshot", "yaml") + "- type: OS\n" * 200_000)
+    assert run(document(ARTIFACTS["snapshot"], dest))["changed"] is True
+    dest.write_text("- prose\n" * 200_000 + as_text("snapshot", "yaml"))
+    assert run(document(ARTIFACTS["snapshot"], dest))["error"]["code"] == "CONFLICT"
+
+
 @pytest.mark.parametrize("present", ["", "\n", "# a comment\nkind: RecipeResult\napiVersion: x\r\n"])
 def test_an_empty_file_or_an_artifact_that_somebody_wrote_is_replaced(tmp_path: Path, present: str) -> None:
     dest = tmp_path / "recipe.yaml"

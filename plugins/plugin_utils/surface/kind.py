@@ -8,13 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..artifacts import versions
-from ..errors import conflict
+from ..errors import conflict, invalid
 
 _FOREIGN = re.compile(rb"^(?![A-Za-z][\w.-]*:(?: |\r?$)|[ #]|-(?: |\r?$)|---|\r?$)", re.MULTILINE)
 """A line that begins as none does in YAML as programs, or people, write an artifact; prose does."""
 _KIND = re.compile(rb"""^(?:kind|  "kind"): ["']?([A-Za-z]{1,60})["']?,?\r?$""", re.MULTILINE)
+
+
+_BEGINNING = 1_000_000
+"""Our fields, and those of the reference, stand within so many bytes of the beginning."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Kind:
     def is_one(self, text: bytes) -> bool:
         """Whether a text is such an artifact, in any format.
 
-        It is known by the look of its lines: parsing a large one takes many times its memory.
+        It is known by the look of its lines, since parsing a large one takes many times its memory.
         """
         if text.partition(b"\n")[0].split() == [word.encode() for word in self.heading]:
             return True
@@ -48,6 +53,7 @@ class Kind:
     def refuse_other(self, text: bytes, place: object) -> None:
         """Refuse to write over what is no such artifact; an empty file holds nothing that could be lost.
 
+        :param text: all of it, or its beginning as :func:`read_beginning` reads it.
         :raises AicrError: CONFLICT, naming what it is.
         """
         if text.strip() and not self.is_one(text):
@@ -69,6 +75,19 @@ def kind_of(document: object) -> Kind | None:
     if not isinstance(document, dict):
         return None
     return next((kind for kind in KINDS if document.get(kind.key) == kind.value), None)
+
+
+def read_beginning(file: Path) -> bytes:
+    """As much of a file as tells what it is, in whole lines.
+
+    :raises AicrError: INVALID_REQUEST if it cannot be read.
+    """
+    try:
+        with file.open("rb") as stream:
+            text = stream.read(_BEGINNING)
+    except OSError as error:
+        raise invalid(f"{file}: cannot be read: {error.strerror}", "name another dest") from error
+    return text if len(text) < _BEGINNING else text[: text.rfind(b"\n") + 1]
 
 
 def _named(text: bytes) -> str:

@@ -17,8 +17,8 @@ from .. import atomic, yamlio
 from ..artifacts.digest import digest
 from ..cluster.address import Address
 from ..errors import AicrError, invalid
-from .kind import kind_of
-from .path import content, real, refuse_unwritable
+from .kind import kind_of, read_beginning
+from .path import is_file, real, refuse_unwritable
 
 Diff = list[dict[str, str]]
 
@@ -126,11 +126,10 @@ class Document:
         return digest(self.essence(self.content) if self.essence else self.content)
 
     def differs(self, dest: Path) -> bool:
-        present = content(dest)
-        if present is not None:
-            if not self.differs_from(present):
+        if is_file(dest):
+            if not self._differs_at(dest):
                 return False
-            self.refuse_other(present, dest)
+            self.refuse_other(read_beginning(dest), dest)
         refuse_unwritable(dest)
         return True
 
@@ -139,6 +138,9 @@ class Document:
         kind = kind_of(self.content)
         if kind is not None:
             kind.refuse_other(present, place)
+
+    def _differs_at(self, dest: Path) -> bool:
+        return self.differs_from(yamlio.read_bytes(dest))
 
     def differs_from(self, present: bytes) -> bool:
         """Whether a text says something else, or says it in another format."""
@@ -156,8 +158,7 @@ class Document:
             return True  # something else stands there
 
     def diff(self, dest: Path) -> Diff:
-        present = content(dest)
-        before = "" if present is None else present.decode(errors="replace")
+        before = yamlio.read_bytes(dest).decode(errors="replace") if is_file(dest) else ""
         return [{"before_header": str(dest), "before": before, "after_header": str(dest), "after": self.text}]
 
     def rehearse(self, dest: Path) -> None:

@@ -9,7 +9,6 @@ import os
 import stat
 from pathlib import Path
 
-from .. import yamlio
 from ..errors import invalid
 
 _ANOTHER = "name another dest"
@@ -30,19 +29,19 @@ def real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def content(path: Path) -> bytes | None:
-    """What the file at a path holds, links followed, or ``None`` if nothing is there.
+def is_file(path: Path) -> bool:
+    """Whether a file is there, links followed.
 
-    :raises AicrError: INVALID_REQUEST if it is no file, or if there can be none of such a name.
+    :raises AicrError: INVALID_REQUEST if something else is, or nothing can be.
     """
     mode = _mode(path)
     if mode is None:
-        return None
+        return False
     if stat.S_ISDIR(mode):
         raise invalid(f"{path}: is a directory, so no file can be written there", "name a file as dest")
     if not stat.S_ISREG(mode):
         raise invalid(f"{path}: is no regular file", _ANOTHER)
-    return yamlio.read_bytes(path)
+    return True
 
 
 def refuse_unwritable(path: Path) -> None:
