@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -239,3 +240,67 @@ def test_the_playbook_and_the_whole_way(ansible: Ansible, named: str) -> None:
     again = ansible.playbook("aicr.runtime.site", *extra)
     assert again.recap("cluster")["changed"] == 0
     assert readings(ansible, "artifacts/cluster/recipe.yaml")["kind"] == "RecipeResult"
+
+
+def of_node(name: str, version: str) -> dict[str, Any]:
+    """The snapshot of a node."""
+    return {
+        "apiVersion": "aicr.run/v1alpha2",
+        "kind": "Snapshot",
+        "metadata": {"source-node": name},
+        "measurements": [
+            {"type": "OS", "subtypes": [{"subtype": "release", "data": {"ID": "ubuntu", "VERSION_ID": version}}]}
+        ],
+    }
+
+
+def test_nodes_become_part_of_the_snapshot_and_a_constraint_must_hold_on_all(ansible: Ansible, named: str) -> None:
+    """A recipe for Ubuntu 24.04 does not fit where one node is older, which the snapshot shows by name."""
+    (ansible.folder / "new.yaml").write_text(yamlio.dump(of_node("gpu-2", "24.04")))
+    task = take(kubeconfig=named, dest="s.yaml", nodes=["new.yaml", of_node("gpu-1", "22.04")])
+    result = ansible.tasks([task]).result("take")
+    assert result["summary"]["differing"] == 1
+    assert "OS.release.VERSION_ID" in str(result["warnings"])
+    (release,) = next(one for one in readings(ansible, "s.yaml")["measurements"] if one["type"] == "OS")["subtypes"]
+    assert release["data"] == {"ID": "ubuntu"}
+    assert [item["context"]["node"] for item in release["items"]] == ["gpu-1", "gpu-2"]
+    criteria = {"service": "eks", "accelerator": "h100", "os": "ubuntu", "intent": "training"}
+    tasks = [
+        {"name": "make", "aicr.runtime.recipe": {"criteria": criteria, "dest": "r.yaml"}},
+        {"name": "hold", "aicr.runtime.validate": {"recipe": "r.yaml", "snapshot": "s.yaml", "dest": "r.json"}},
+    ]
+    failures = [text for text in ansible.tasks(tasks, expect=2).result("hold")["failures"] if "OS.release" in str(text)]
+    assert "OS.release.VERSION_ID" in str(failures) and "OS.release.ID" not in str(failures)
+    assert "gpu-1" in str(failures) and "gpu-2" not in str(failures)
+    refused = ansible.tasks([take(kubeconfig=named, nodes=["gone.yaml"])], expect=2).result("take")
+    assert "gone.yaml" in refused["msg"]
+    assert "host_snapshot" in refused["msg"]
+
+
+def test_the_group_of_a_clusters_nodes_is_looked_at_by_ssh_and_is_no_cluster(ansible: Ansible, named: str) -> None:
+    """This machine stands for the node; what a playbook takes for clusters is everything else."""
+    node_variables = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    inventory = {
+        "all": {
+            "hosts": {"berlin": {"aicr_kubeconfig": named}, "paris": {"aicr_kubeconfig": named}},
+            "children": {"aicr_nodes_berlin": {"hosts": {"gpu-1": node_variables}}},
+        }
+    }
+    (ansible.folder / "inventory.yml").write_text(json.dumps(inventory))
+    ansible.playbook("aicr.runtime.snapshot", "--check", inventory="inventory.yml")
+    assert not (ansible.folder / "artifacts").exists()
+    run = ansible.playbook("aicr.runtime.snapshot", inventory="inventory.yml")
+    assert (run.recap("berlin")["changed"], run.recap("paris")["changed"]) == (2, 1)
+    assert "gpu-1 " not in run.output.partition("PLAY RECAP")[2]
+    assert sorted(ansible.tree("artifacts")) == [
+        "berlin/nodes/gpu-1.yaml",
+        "berlin/snapshot.yaml",
+        "paris/snapshot.yaml",
+    ]
+    types = {
+        name: {one["type"] for one in readings(ansible, f"artifacts/{name}/snapshot.yaml")["measurements"]}
+        for name in ("berlin", "paris")
+    }
+    assert types["berlin"] - types["paris"] >= {"GPU", "OS"}
+    again = ansible.playbook("aicr.runtime.snapshot", inventory="inventory.yml")
+    assert (again.recap("berlin")["changed"], again.recap("paris")["changed"]) == (0, 0)

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.merged_snapshot import merge_snapshots
+from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.merged_snapshot import differing, merge_snapshots
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import Constraint
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.snapshot import (
+    Item,
     Measurement,
     Snapshot,
     SnapshotHeader,
@@ -92,6 +93,23 @@ def test_what_was_measured_of_the_cluster_is_kept_as_it_is() -> None:
     )
     assert server in merged.measurements
     assert merged.incomplete == ("K8s.image: forbidden",)
+
+
+def test_what_is_merged_already_joins_the_cluster_as_it_is() -> None:
+    nodes = merge_snapshots([node("a", OLD, "OS.kmod: no"), node("b", NEW)])
+    server = Measurement("K8s", (Subtype("server", {"version": "v1.34.1"}),))
+    merged = merge_snapshots([Snapshot((server,), SnapshotHeader(None, None, "a")), nodes])
+    assert merged.measurements == (server, *nodes.measurements)
+    assert merged.incomplete == ("a: OS.kmod: no",)
+    alike = merge_snapshots([node("a", NEW), node("b", NEW)])
+    assert merge_snapshots([alike]).measurements == alike.measurements
+
+
+def test_readings_that_differ_are_named_by_their_paths() -> None:
+    assert differing(merge_snapshots([node("a", OLD), node("b", NEW)])) == ("OS.release.VERSION_ID",)
+    assert differing(merge_snapshots([node("a", NEW), node("b", NEW)])) == ()
+    taints = Subtype("taint", items=(Item({"key": "k"}, {"node-count": 1}),))
+    assert differing(Snapshot((Measurement("NodeTopology", (taints,)),))) == ()
 
 
 def test_two_answers_about_the_cluster_are_a_conflict() -> None:
