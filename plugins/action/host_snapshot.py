@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options impor
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import Outcome
 
 with Imports() as imports:
+    from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import invalid, raise_all
     from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.host_facts import host_snapshot
 
 
@@ -36,8 +38,18 @@ class ActionModule(Action):
         return result
 
     def make(self, options: Options) -> Outcome:
+        _check(options)
         asked = {name: options[name] for name in ("collectors", "timeouts", "root")}
         observed = self._execute_module(module_args=asked, task_vars=self._task_vars)
         self._facts = observed.get("ansible_facts")
         dest = options["dest"]
         return host_snapshot(observed, None if dest is None else Path(dest), options["on_partial"])
+
+
+def _check(options: Options) -> None:
+    problems = []
+    if not options["collectors"]:
+        problems.append(invalid("collectors: none is named", "name some of os, systemd, gpu"))
+    if not os.path.isabs(options["root"]):
+        problems.append(invalid(f'root: "{options["root"]}" is a relative path', "write it from / on"))
+    raise_all(problems)

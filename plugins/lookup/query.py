@@ -76,6 +76,7 @@ with Imports() as imports:
 class LookupModule(Lookup):
     spec = QUERY
     imports = imports
+    term = "a selector, such as components.gpu-operator.version; a dot is the whole recipe"
 
     def find(self, terms, options: Options):
         return query(terms, options)

@@ -67,6 +67,7 @@ with Imports() as imports:
 class LookupModule(Lookup):
     spec = SNAPSHOT_LOOKUP
     imports = imports
+    term = "a constraint path, such as K8s.server.version"
 
     def find(self, terms, options: Options):
         return look_up_readings(terms, options)

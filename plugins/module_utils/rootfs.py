@@ -50,6 +50,10 @@ class RootFs:
         """Whether there is anything of that name."""
         return os.path.exists(self.place(name))
 
+    def is_system(self) -> bool:
+        """Whether there is anything by which the root of a machine is known."""
+        return any(os.path.isdir(self.place(name)) for name in ("/etc", "/proc", "/sys", "/usr"))
+
     def names(self, name: str) -> list[str]:
         """What a directory holds, sorted."""
         return sorted(os.listdir(self.place(name)))

@@ -53,6 +53,7 @@ options:
   root:
     description:
       - Where the root of the machine is mounted, such as V(/host) in a container.
+      - It is an absolute path, and something of a machine is there.
       - If it is not V(/), systemd is asked through C(chroot), which only O(root)'s owner may.
     type: path
     default: /
@@ -232,8 +233,8 @@ def main() -> None:
     """Observe this host; the action plugin of the same name makes the artifact of it on the controller."""
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     root = RootFs(module.params["root"])
-    if not root.exists("/"):
-        module.fail_json(msg=f"root: there is no folder {root.root}")
+    if not root.is_system():
+        module.fail_json(msg=f"root: {root.root} is not the root of a machine: neither etc, proc, sys nor usr is in it")
     timeouts = {name: module.params["timeouts"][name] for name in module.params["collectors"]}
     module.exit_json(changed=False, **host_collect.observe(root, timeouts))
 

@@ -206,10 +206,31 @@ def test_secrets_of_the_command_line_reach_neither_file_nor_output(play: Play, n
     assert "hunter2" not in json.dumps(result) + play.output + play.dest.read_text()
 
 
-def test_a_root_that_is_not_there_is_an_error_that_names_it(play: Play) -> None:
-    result = play(root="/no/such/root")
+@pytest.mark.parametrize("root", ["/no/such/root", "/etc/passwd", "{empty}", "{empty}/etc"])
+def test_a_root_that_is_none_is_an_error_that_names_it(play: Play, root: str) -> None:
+    (play.folder / "empty").mkdir()
+    (play.folder / "empty" / "etc").touch()
+    root = root.format(empty=play.folder / "empty")
+    result = play(root=root, dest=str(play.dest))
     assert result["failed"] is True
-    assert "/no/such/root" in result["msg"]
+    assert f"root: {root} is not the root of a machine" in result["msg"]
+    assert not play.dest.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"root": ""}, "root: must not be empty"),
+        ({"root": "host"}, 'root: "host" is a relative path'),
+        ({"collectors": []}, "collectors: none is named"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_the_host_is_asked(
+    play: Play, options: dict[str, Any], said: str
+) -> None:
+    result = play(dest=str(play.dest), **options)
+    assert result["error"]["code"] == "INVALID_REQUEST"
+    assert said in result["msg"]
 
 
 def test_an_unknown_collector_is_refused_before_the_host_is_asked(play: Play) -> None:

@@ -274,8 +274,13 @@ def test_queries_answer_with_what_stands_there(ansible: Ansible) -> None:
         ("lookup('aicr.runtime.recipe', criteria={'service': 'esk'})", "[INVALID_REQUEST]"),
         ("lookup('aicr.runtime.recipe', criteria={'service': 'eks'}, dest='x')", "dest"),
         ("lookup('aicr.runtime.recipe', 'eks')", "takes no terms"),
+        ("query('aicr.runtime.query', criteria={'service': 'eks'})", "a term is missing (name a selector"),
+        ("query('aicr.runtime.query', '', criteria={'service': 'eks'})", "term: must not be empty"),
+        ("query('aicr.runtime.query', ['.'], criteria={'service': 'eks'})", "one by one"),
+        ("query('aicr.runtime.query', none, criteria={'service': 'eks'})", "one by one"),
+        ("query('aicr.runtime.snapshot', snapshot='s.yaml')", "a term is missing (name a constraint path"),
+        ("query('aicr.runtime.query', '.', criterias={})", 'unknown option "criterias" (did you mean "criteria"?)'),
     ],
-    ids=["selector", "value", "option", "terms"],
 )
 def test_a_lookup_says_what_is_wrong(ansible: Ansible, call: str, told: str) -> None:
     run = ansible.tasks([{"ansible.builtin.debug": {"msg": f"{{{{ {call} }}}}"}}], expect=2)

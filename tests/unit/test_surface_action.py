@@ -18,6 +18,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils import errors, yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.digest import without_header
 from ansible_collections.aicr.runtime.plugins.plugin_utils.atomic import FileContent
 from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import Bundle
+from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle.checksums import CHECKSUMS, write_checksums
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.action import Action
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import Directory
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.imports import Imports
@@ -351,7 +352,8 @@ TREE = {
 
 
 def directory(tree: dict[str, FileContent], dest: Path) -> Make:
-    return lambda options: Outcome(Directory(Bundle(tree, (), (), "sha256:0")), dest, "sha256:0", {})
+    whole = {**tree, CHECKSUMS: FileContent(write_checksums(tree).encode())}
+    return lambda options: Outcome(Directory(Bundle(whole, (), (), "sha256:0")), dest, "sha256:0", {})
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import AccountingMode
@@ -25,6 +27,12 @@ def test_an_option_that_nobody_gave_has_its_default_and_is_not_stated() -> None:
     parsed = parse(options.RECIPE, {"criteria": {"service": "eks"}})
     assert (parsed["format"], parsed.stated("format")) == ("yaml", None)
     assert parse(options.RECIPE, {"format": "yaml"}).stated("format") == "yaml"
+
+
+def test_no_request_changes_the_defaults_of_the_next() -> None:
+    before = copy.deepcopy(options.SNAPSHOT)
+    assert parse(options.SNAPSHOT, {})["timeouts"]
+    assert before == options.SNAPSHOT
 
 
 def test_criteria_that_nobody_gave_are_absent() -> None:

@@ -13,10 +13,10 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ..errors import AicrError
+from ..errors import AicrError, invalid, raise_all
 from .imports import Imports
 from .options import Options, Spec, parse
-from .plain import plain
+from .plain import plain, text_problem
 
 _display = Display()
 
@@ -26,10 +26,12 @@ class Lookup(LookupBase, abc.ABC):
 
     :cvar spec: the options.
     :cvar imports: the guarded imports of the file.
+    :cvar term: what a term is, with an example; empty where none is due.
     """
 
     spec: ClassVar[Spec]
     imports: ClassVar[Imports] = Imports()
+    term: ClassVar[str] = ""
 
     @abc.abstractmethod
     def find(self, terms: Sequence[str], options: Options) -> tuple[list[Any], Sequence[str]]:
@@ -45,9 +47,21 @@ class Lookup(LookupBase, abc.ABC):
             if self.imports.problem is not None:
                 raise self.imports.problem
             options = parse(self.spec, kwargs)
-            found, warnings = self.find([str(plain(term, "term")) for term in terms], options)
+            found, warnings = self.find(self._texts(terms), options)
         except AicrError as error:
             raise AnsibleLookupError(str(error)) from error
         for warning in warnings:
             _display.warning(warning)
         return found
+
+    def _texts(self, terms: Sequence[object]) -> list[str]:
+        if self.term and not terms:
+            raise invalid("a term is missing", f"name {self.term}")
+        values = [plain(term, "term") for term in terms]
+        wrong = [None if isinstance(value, list) else text_problem(value, "term") for value in values]
+        raise_all(problem for problem in wrong if problem)
+        if not all(isinstance(value, str) for value in values):
+            raise invalid(
+                "term: must be text, not a list or null", "give the terms one by one, or with * before a list"
+            )
+        return [str(value) for value in values]

@@ -9,6 +9,7 @@ One specification for each plugin; its documentation says the same (``tests/inte
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -202,7 +203,7 @@ def parse(spec: Spec, arguments: Mapping[str, object], environ: Mapping[str, str
     """
     stated = _stated(spec, {str(name): plain(value, str(name)) for name, value in arguments.items()})
     raise_all(_problems(spec, stated, ""))
-    result = ArgumentSpecValidator({name: dict(option) for name, option in spec.items()}).validate(stated)
+    result = ArgumentSpecValidator(copy.deepcopy(dict(spec))).validate(stated)  # which writes into defaults
     raise_all(invalid(message) for message in result.error_messages)
     return Options(
         values={name: _without_nulls(spec[name], value) for name, value in result.validated_parameters.items()},
