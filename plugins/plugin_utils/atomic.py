@@ -24,6 +24,8 @@ from .errors import AicrError, Code, conflict, internal, invalid
 
 FOLDER_MODE = 0o755
 
+_STRETCH = 65_536
+
 _SEGMENT = re.compile(r"[^/\\\x00-\x1f\x7f]{1,255}")
 
 
@@ -44,9 +46,10 @@ Tree = Mapping[str, FileContent]
 """A directory by POSIX path relative to its root."""
 
 
-def write_file(path: Path, content: bytes, mode: int = 0o644) -> None:
+def write_file(path: Path, content: bytes | str, mode: int = 0o644) -> None:
     """Replace or create a file; readers see the old content or the new one, never a part.
 
+    :param content: text is written as UTF-8, stretch by stretch, so that a large one is not in memory twice.
     :raises AicrError: INVALID_REQUEST if something else than a file stands there, or the place does not exist or may
         not be written.
     """
@@ -55,9 +58,11 @@ def write_file(path: Path, content: bytes, mode: int = 0o644) -> None:
     try:
         _write(sibling, content, mode, synced=True)
         sibling.replace(path)
-    except OSError as error:
+    except BaseException as error:
         _forget(sibling)
-        raise cannot_write(path, error) from error
+        if isinstance(error, OSError):
+            raise cannot_write(path, error) from error
+        raise
 
 
 def refuse_special(path: Path) -> None:
@@ -221,11 +226,13 @@ def _aside(destination: Path) -> Path:
     return destination.with_name(f".{destination.name}.aicr-old")
 
 
-def _write(path: Path, content: bytes, mode: int, *, synced: bool = False) -> None:
+def _write(path: Path, content: bytes | str, mode: int, *, synced: bool = False) -> None:
     """Create a file. A tree is not synced file by file, at 3 ms each: what a power cut takes can be made again."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
     with os.fdopen(descriptor, "wb") as stream:
-        stream.write(content)
+        for start in range(0, len(content), _STRETCH):
+            stretch = content[start : start + _STRETCH]
+            stream.write(stretch.encode() if isinstance(stretch, str) else stretch)
         if synced:
             stream.flush()
             os.fsync(stream.fileno())

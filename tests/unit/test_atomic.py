@@ -39,6 +39,22 @@ def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> Non
     assert os.listdir(tmp_path) == ["recipe.yaml"]
 
 
+def test_text_is_written_as_utf_8_whatever_its_length(tmp_path: Path) -> None:
+    text = "§ü€𝔸\n" * 300_000
+    atomic.write_file(tmp_path / "long", text)
+    assert (tmp_path / "long").read_bytes() == text.encode()
+    atomic.write_file(tmp_path / "long", "")
+    assert (tmp_path / "long").read_bytes() == b""
+
+
+def test_text_that_is_none_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.yaml"
+    atomic.write_file(path, "one")
+    with pytest.raises(UnicodeEncodeError):
+        atomic.write_file(path, "x" * 2_000_000 + "\ud800")
+    assert (path.read_text(), os.listdir(tmp_path)) == ("one", ["recipe.yaml"])
+
+
 def test_a_file_cannot_replace_a_directory_or_appear_in_none(tmp_path: Path) -> None:
     with pytest.raises(AicrError, match="is a directory"):
         atomic.write_file(tmp_path, b"x")

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import hashlib
+import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from .. import atomic, yamlio
 from ..artifacts.digest import digest
@@ -140,14 +140,18 @@ class Document:
             kind.refuse_other(present, place)
 
     def _differs_at(self, dest: Path) -> bool:
-        return self.differs_from(yamlio.read_bytes(dest))
+        if self.header is None:
+            return self.differs_from(yamlio.read_bytes(dest))
+        try:
+            with dest.open("rb") as present:
+                return _differ_around(self.text, present, self.header)
+        except OSError as error:
+            raise invalid(f"{dest}: cannot be read: {error.strerror}") from error
 
     def differs_from(self, present: bytes) -> bool:
         """Whether a text says something else, or says it in another format."""
         if self.header is not None:
-            there = re.compile(self.header.pattern.encode(), self.header.flags & ~re.UNICODE).search(present)
-            here = self.header.search(self.text)
-            return _hash_around(present, there) != _hash_around(self.text, here)
+            return _differ_around(self.text, io.BytesIO(present), self.header)
         if present == self.text.encode():
             return False
         if self.essence is None or present.startswith(b"{") != self.text.startswith("{"):
@@ -170,7 +174,7 @@ class Document:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise invalid(f"{file.parent}: cannot be made: {error.strerror}", "name another dest") from error
-        atomic.write_file(file, self.text.encode())
+        atomic.write_file(file, self.text)
 
 
 def as_format(document: object, form: str, table: Callable[[], str]) -> str:
@@ -191,12 +195,14 @@ def columns(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "".join("  ".join(map(str.ljust, line, widths)).rstrip() + "\n" for line in lines)
 
 
-def _hash_around(text: bytes | str, left_out: re.Match[Any] | None) -> str:
-    """A hash of a text without a part of it; no second copy of it is made."""
-    start, end = left_out.span() if left_out else (0, 0)
-    hashed = hashlib.sha256()
-    for first, last in ((0, start), (end, len(text))):
-        for at in range(first, last, _STRETCH):
-            stretch = text[at : min(at + _STRETCH, last)]
-            hashed.update(stretch.encode() if isinstance(stretch, str) else stretch)
-    return hashed.hexdigest()
+def _differ_around(text: str, present: BinaryIO, header: re.Pattern[str]) -> bool:
+    """Whether more differs than a header near the end; of what is present no more than a stretch is in memory."""
+    found = header.search(text)
+    start, end = found.span() if found else (len(text), len(text))
+    for at in range(0, start, _STRETCH):
+        stretch = text[at : min(at + _STRETCH, start)].encode()
+        if present.read(len(stretch)) != stretch:
+            return True
+    rest = present.read(_STRETCH).decode(errors="replace")
+    there = header.match(rest) if found else None
+    return rest[there.end() if there else 0 :] != text[end:]

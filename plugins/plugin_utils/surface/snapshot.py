@@ -50,16 +50,20 @@ def make_snapshot(options: Options) -> Outcome:
         summary=summary,
         warnings=warnings,
         incomplete=document.get("incomplete", ()),
-        document=document,
+        document=document if options["return_document"] else None,
     )
 
 
 def placed(
     document: Mapping[str, Any], form: str, dest: str | None, options: Options
 ) -> tuple[Product, Path | Address | None]:
-    """A snapshot as what stands at a place, and the place; see :func:`destination` for what it raises."""
+    """A snapshot as what stands at a place, and the place; see :func:`destination` for what it raises.
+
+    It is written and compared as text, and keeps no more of a document as large as its cluster than its header.
+    """
     text = as_format(document, form, lambda: _table(document))
-    return destination(Document(document, text, without_header, _HEADER), dest, form, options)
+    header = {name: value for name, value in document.items() if name != "measurements"}
+    return destination(Document(header, text, without_header, _HEADER), dest, form, options)
 
 
 def told_differences(snapshot: Snapshot) -> tuple[int, list[str]]:
