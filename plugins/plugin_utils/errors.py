@@ -13,6 +13,7 @@ MAX_SHOWN = 200
 """Characters of a value that a message repeats."""
 _MAX_PATH = 4096
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _QUOTED = re.compile(r'"([^"]*)"')
 _WORD = re.compile(rf"(?<!\S)(\S{{{_MAX_PATH}}})\S+")
 
@@ -87,7 +88,11 @@ def _error(code: Code, message: str, hint: str, details: Mapping[str, object]) -
 
 
 def _shortened(message: str) -> str:
-    """A message with every long value in it cut to its beginning; a path may be as long as the system lets it."""
+    """A message with every long value in it cut to its beginning; a path may be as long as the system lets it.
+
+    Control characters are shown, so that no value moves the cursor of a terminal or feigns a line of a log.
+    """
+    message = _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), message)
     return _WORD.sub(r"\1…", _QUOTED.sub(lambda match: f'"{_cut(match[1], MAX_SHOWN)}"', message))
 
 

@@ -799,7 +799,7 @@ def test_an_address_for_argocd_is_checked(bench: Bench, repo: str) -> None:
 def test_a_namespace_is_checked(bench: Bench, namespace: str) -> None:
     recipe = bench.recipe()
     reference(recipe, "slinky-slurm")["namespace"] = namespace
-    assert f'"{namespace}" is no name of a namespace' in bench.refused(recipe)
+    assert f'the namespace "{namespace}", which is no name of a namespace' in bench.refused(recipe)
 
 
 @pytest.mark.parametrize("option", ["storage_class", "shared_storage_class"])

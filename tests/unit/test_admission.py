@@ -80,6 +80,7 @@ def test_an_incoherent_component_is_named(change: dict[str, Any], named: str) ->
 def test_a_disabled_component_may_be_incoherent() -> None:
     document = plain()
     component(document, "nvsentinel").update(version="", overrides={"enabled": False})
+    document["deploymentOrder"].remove("nvsentinel")
     admit_recipe(document, embedded(), "recipe.yaml")
 
 
@@ -110,6 +111,7 @@ def test_a_type_is_filled_in_and_spelled_canonically() -> None:
 def test_a_component_that_nobody_registered_is_admitted_with_a_warning() -> None:
     document = plain()
     document["componentRefs"].append({**component(document, "nfd"), "name": "mine"})
+    document["deploymentOrder"].append("mine")
     assert any('"mine"' in warning for warning in admit_recipe(document, embedded(), "recipe.yaml").warnings)
 
 
@@ -177,3 +179,116 @@ def test_everything_wrong_is_said_at_once() -> None:
     document["constraints"].append({"name": "K8s.server.verison", "value": ">= 1"})
     said = refusal(document)
     assert all(part in said for part in ("nfd", "cert-manager", "verison"))
+
+
+NASTY = [
+    "../../evil", "/etc/evil", "a\ntouch PWNED\n#", "a;touch PWNED", "$(touch PWNED)", "`id`", "a b", "a'b", "a\0b",
+    "-x", "ü", "a\\b",
+]  # fmt: skip
+FIELDS = [
+    "name", "namespace", "chart", "source", "version", "valuesFile", "manifestFiles", "preManifestFiles", "tag", "path",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*NASTY, "UPPER_case"])
+def test_a_name_that_leads_anywhere_else_is_refused(text: str) -> None:  # a folder, a release, a word of a script
+    document = plain()
+    component(document, "nfd")["name"] = text
+    document["deploymentOrder"] = [text if name == "nfd" else name for name in document["deploymentOrder"]]
+    assert "has a name that can be no folder" in refusal(document)
+
+
+@pytest.mark.parametrize("disabled", [False, True])
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("text", NASTY)
+def test_no_text_of_a_component_is_anything_but_its_form(field: str, text: str, disabled: bool) -> None:
+    document = plain()
+    ref = component(document, "nfd")
+    if field in ("tag", "path"):
+        ref.update(type="Kustomize", source="https://github.com/org/repo", path="deploy", tag="v1")
+        del ref["version"]
+    ref[field] = [text] if field.endswith("Files") else text
+    if disabled:
+        ref.setdefault("overrides", {})["enabled"] = False
+    assert {"valuesFile": "values file", "manifestFiles": "manifest", "preManifestFiles": "manifest"}.get(
+        field, field
+    ) in refusal(document)
+
+
+@pytest.mark.parametrize(
+    "path", ["registry.yaml", "overlays/base.yaml", "checks/nfd/health-check.yaml", "components/nfd"]
+)
+def test_values_do_not_come_from_the_documents_of_the_catalog(path: str) -> None:
+    for field in ("valuesFile", "manifestFiles"):
+        document = plain()
+        component(document, "nfd")[field] = [path] if field == "manifestFiles" else path
+        assert path in refusal(document)
+
+
+@pytest.mark.parametrize("change", [
+    {"source": "oci://[2001:db8::1]:5000/charts"}, {"source": "http://charts.internal:8080/a~b/c"},
+    {"chart": "jetstack/cert-manager"}, {"version": "v1.2.3-rc.1+build.5"}, {"namespace": "x" * 63},
+])  # fmt: skip
+def test_what_is_of_its_form_is_admitted(change: dict[str, Any]) -> None:
+    document = plain()
+    component(document, "cert-manager").update(change)
+    admit_recipe(document, embedded(), "recipe.yaml")
+
+
+@pytest.mark.parametrize("value", ["eks\n# x", "a|b", "a b", "../x"])
+def test_a_criterion_is_a_word(value: str) -> None:
+    document = plain()
+    document["criteria"]["service"] = value
+    assert "criteria.service" in refusal(document)
+
+
+@pytest.mark.parametrize("nodes", [-1, 1_000_001, 10**30])
+def test_a_number_of_nodes_is_one_that_a_cluster_has(nodes: int) -> None:
+    document = plain()
+    document["criteria"]["nodes"] = nodes
+    assert "criteria.nodes is not from 0 to 1000000" in refusal(document)
+
+
+@pytest.mark.parametrize(("edit", "named"), [
+    (lambda order: order.append("x"), 'lists component "x", which is not declared'),
+    (lambda order: order.append("nfd"), 'lists component "nfd" 2 times'),
+    (lambda order: order.remove("nfd"), 'lacks component "nfd"'),
+    (lambda order: order.clear(), 'lacks component "nfd"'),
+    (lambda order: order.reverse(), 'has component "gpu-operator" before "nfd", which it depends on'),
+])  # fmt: skip
+def test_an_order_that_contradicts_the_components_is_refused(edit: Any, named: str) -> None:
+    document = plain()
+    edit(document["deploymentOrder"])
+    assert f"deploymentOrder {named}" in refusal(document)
+
+
+def test_an_order_does_not_list_what_will_not_run() -> None:  # case N12
+    document = plain()
+    component(document, "nvsentinel").setdefault("overrides", {})["enabled"] = False
+    assert 'deploymentOrder lists component "nvsentinel", which is disabled' in refusal(document)
+
+
+def test_an_order_may_be_absent_and_may_be_another_possible_one() -> None:
+    document = plain()
+    order = document.pop("deploymentOrder")
+    assert admit_recipe(document, embedded(), "recipe.yaml").warnings == ()
+    first, second, *rest = order
+    assert first not in (component(document, second).get("dependencyRefs") or ())
+    document["deploymentOrder"] = [second, first, *rest]
+    (warning,) = admit_recipe(document, embedded(), "recipe.yaml").warnings
+    assert f"{first}, {second}" in warning
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_an_override_is_a_number_that_json_has(number: float) -> None:
+    document = plain()
+    component(document, "nfd")["overrides"] = {"a": [{"b": number}]}
+    assert 'component "nfd": override a[0].b is a number that is none' in refusal(document)
+
+
+def test_a_stripped_recipe_with_a_database_is_no_recipe_from_before() -> None:
+    document = slurm()
+    del document["configuration"]
+    document["apiVersion"] = "aicr.run/v1alpha2"
+    said = refusal(document)
+    assert all(f"{name}: would be installed" in said for name in ("mariadb-operator", "slurm-accounting-mariadb"))

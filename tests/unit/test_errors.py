@@ -22,5 +22,9 @@ def test_what_is_not_long_is_repeated_as_it_is() -> None:
     assert errors.invalid(message).message == message
 
 
+def test_control_characters_are_shown() -> None:
+    assert errors.invalid('"a\nok: \x1b[2J\u2028" ü').message == r'"a\nok: \x1b[2J\u2028" ü'
+
+
 def test_a_long_word_is_cut_as_well() -> None:
     assert len(errors.not_found(f"{'x' * 100_000}: no such file").message) < 5000

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..artifacts import versions
-from ..artifacts.recipe import ComponentRef, RecipeResult, recipe_from_document
-from ..catalog import Catalog
+from ..artifacts.recipe import MAX_NODES, ComponentRef, RecipeResult, recipe_from_document
+from ..catalog import Catalog, syntax
 from ..catalog.registry import RESERVED
 from ..constraints import addressability_problem
 from ..errors import AicrError, invalid, raise_all
 from ..inventory import deployment_order, is_enabled
 from ..ownership import artifact_problems
+from ..yamlio import NOT_FINITE, not_finite
 from .coherence import coherence_problems, effective_type
 
 
@@ -43,12 +44,22 @@ def admit_recipe(document: object, catalog: Catalog, source: str) -> Admitted:
         *artifact_problems(recipe),
         *coherence_problems(recipe.component_refs),
         *_constraint_problems(recipe),
+        *_criteria_problems(recipe),
+        *_number_problems(recipe),
     ]
+    order: tuple[str, ...] = ()
     try:
-        deployment_order(recipe.component_refs)
+        order = deployment_order(recipe.component_refs)
     except AicrError as error:
         problems.append(error)
+    if not problems:  # the order follows from the components: it is judged once these are right
+        problems += _order_problems(recipe)
     raise_all(_located(problem, source) for problem in problems)
+    if recipe.deployment_order not in (None, order):
+        warnings.append(
+            f"{source}: deploymentOrder is another possible order than the one that follows from the components, which "
+            f"is {', '.join(order)} and counts"
+        )
     warnings += [
         f'{source}: component "{ref.name}" is not in the registry: no defaults, no aliases, no scheduling apply to it'
         for ref in recipe.component_refs
@@ -116,6 +127,59 @@ def _constraint_problems(recipe: RecipeResult) -> Iterator[AicrError]:
         problem = addressability_problem(constraint.name, constraint.value)
         if problem:
             yield problem
+
+
+def _criteria_problems(recipe: RecipeResult) -> Iterator[AicrError]:
+    if recipe.criteria is None:
+        return
+    for axis, value in recipe.criteria.stated().items():
+        if not syntax.CRITERION.fullmatch(value):
+            yield invalid(f'criteria.{axis} "{value}" is no value of a criterion', syntax.CRITERION_FORM, axis=axis)
+    nodes = recipe.criteria.nodes
+    if nodes is not None and not 0 <= nodes <= MAX_NODES:
+        yield invalid(f"criteria.nodes is not from 0 to {MAX_NODES}", "0 or absent says nothing")
+
+
+def _number_problems(recipe: RecipeResult) -> Iterator[AicrError]:
+    """Numbers that are none or infinite, which a recipe that was never a file can hold."""
+    for ref in recipe.component_refs:
+        for path in not_finite(ref.overrides):
+            yield invalid(
+                f'component "{ref.name}": override {path} is {NOT_FINITE}',
+                "give a number, or text in quotes",
+                component=ref.name,
+                path=path,
+            )
+
+
+def _order_problems(recipe: RecipeResult) -> Iterator[AicrError]:
+    """A recorded order has exactly the components that will run, each after what it needs; an absent one says nothing.
+
+    Whoever reads a recipe believes what it says, and the bundle would be laid out in another order.
+    """
+    order = recipe.deployment_order
+    if order is None:
+        return
+    hint = "generate the recipe again, or leave deploymentOrder out: it follows from the components"
+    enabled = {ref.name: ref for ref in recipe.component_refs if is_enabled(ref)}
+    declared = {ref.name for ref in recipe.component_refs}
+    for name, count in Counter(order).items():
+        if name not in enabled:
+            what = "is disabled" if name in declared else "is not declared"
+            yield invalid(f'deploymentOrder lists component "{name}", which {what}', hint, component=name)
+        elif count > 1:
+            yield invalid(f'deploymentOrder lists component "{name}" {count} times', hint, component=name)
+    for name in enabled.keys() - set(order):
+        yield invalid(f'deploymentOrder lacks component "{name}", which will run', hint, component=name)
+    place = {name: number for number, name in enumerate(order)}
+    for name, ref in enabled.items():
+        for needed in ref.dependency_refs or ():
+            if place.get(needed, -1) > place.get(name, len(order)):
+                yield invalid(
+                    f'deploymentOrder has component "{name}" before "{needed}", which it depends on',
+                    hint,
+                    component=name,
+                )
 
 
 def _located(problem: AicrError, source: str) -> AicrError:

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from ..artifacts.codec import dotted
 from ..artifacts.recipe import ComponentRef
-from ..catalog import Catalog
-from ..catalog.registry import is_pinned
+from ..catalog import Catalog, syntax
 from ..errors import AicrError, invalid
 from ..inventory import is_enabled
 
@@ -26,23 +25,19 @@ def effective_type(ref: ComponentRef, catalog: Catalog) -> str | None:
     return None if entry is None else KUSTOMIZE if entry.is_kustomize else HELM
 
 
-_REPOSITORY = re.compile(r"(?:https?|oci)://[^\s'\"/]+(?:/[^\s'\"]*)?")
-_PASSWORD = re.compile(r"[^/]*//[^/]*:[^/]*@")
-
-
 def coherence_problems(refs: Iterable[ComponentRef]) -> list[AicrError]:
-    """Every way in which the enabled components make no sense, each with the component's name."""
-    return [problem for ref in refs if is_enabled(ref) for problem in _problems(ref)]
+    """Texts of any component that are not of their form, and every way in which the enabled ones make no sense."""
+    problems: list[AicrError] = []
+    for ref in refs:
+        problems += [_wrong(ref, dotted(fault.path), fault.what, fault.hint) for fault in syntax.faults(ref)]
+        problems += _problems(ref) if is_enabled(ref) else ()
+    return problems
 
 
 def _problems(ref: ComponentRef) -> Iterator[AicrError]:
     if ref.patches:
         yield _wrong(ref, "patches", "has patches, which are never applied", "put the change into overrides")
-    for name in ("chart", "source", "version"):
-        text = getattr(ref, name)
-        if text and text != text.strip():
-            yield _wrong(ref, name, f'has blanks around its {name} "{text}"', "remove them")
-    if ref.version is not None and not is_pinned(ref.version):
+    if ref.version is not None and not syntax.is_pinned(ref.version):
         yield _wrong(
             ref, "version", f'has the version "{ref.version}", which installs whatever is newest', "pin a version"
         )
@@ -60,10 +55,6 @@ def _helm_problems(ref: ComponentRef) -> Iterator[AicrError]:
     for name in ("tag", "path"):
         if getattr(ref, name):
             yield _wrong(ref, name, f"is of type {HELM} but has a {name}", f"only {KUSTOMIZE} components have one")
-    if ref.source and _PASSWORD.match(ref.source):
-        yield _wrong(ref, "source", "has a password in its source", "log in to the repository where Helm runs")
-    elif ref.source and not _REPOSITORY.fullmatch(ref.source.strip()):
-        yield _wrong(ref, "source", f'has the source "{ref.source}", which is no address', "write https://… or oci://…")
     if ref.source and ref.version is None:
         yield _wrong(ref, "version", "has a source but no version", "pin a version")
     if ref.chart and not ref.source and not ref.manifest_files:

@@ -114,6 +114,13 @@ def type_name(value: object) -> str:
     return names.get(type(value), type(value).__name__)
 
 
+def shown_number(value: object) -> str:
+    """A value that should be a number, for a message; Python itself refuses to write out one of 5,000 digits."""
+    if isinstance(value, (str, float)) or (type(value) is int and abs(value) < 10**40):
+        return f'"{value}"'
+    return "a number of more than 40 digits" if type(value) is int else type_name(value)
+
+
 Converter = Callable[[object, Reading, Path], object]
 
 
@@ -160,7 +167,7 @@ def _scalar(expected: type) -> Converter:
         if type(value) is expected or (expected is float and type(value) is int):
             return value
         hint = quotes.get(type(value), "")
-        shown = f" ({value})" if hint else ""
+        shown = f" ({shown_number(value) if type(value) is int else value})".replace('"', "") if hint else ""
         reading.refuse(path, f"must be {due}, not {type_name(value)}{shown}", hint)
         return None
 

@@ -17,6 +17,8 @@ from . import codec, versions
 AXES = ("service", "accelerator", "intent", "os", "platform")
 """The criteria that select overlays, in the order of every message; ``nodes`` is advisory."""
 ANY = "any"
+MAX_NODES = 1_000_000
+"""More nodes than any cluster has; what is beyond is a slip, and at some point no number for other programs."""
 
 
 class AccountingMode(StrEnum):

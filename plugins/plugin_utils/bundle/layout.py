@@ -8,7 +8,6 @@ A folder is one Helm release: of an upstream chart, or of a local one whose temp
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -22,7 +21,8 @@ from .manifest import Manifest
 from .value_path import ABSENT, Path, Values, drop, find, put
 
 MAX_FOLDERS = 999
-_NAMESPACE = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
+MAX_RELEASE = 53
+"""Helm takes no longer name for a release."""
 
 
 class Phase(IntEnum):
@@ -150,6 +150,15 @@ def lay_out(
                         component=ref.name,
                     )
                 )
+            if len(folder.release) > MAX_RELEASE:
+                problems.append(
+                    invalid(
+                        f'component "{ref.name}" has manifests for a release "{folder.release}", whose name is longer '
+                        f"than the {MAX_RELEASE} characters that Helm takes",
+                        "give the component a shorter name",
+                        component=ref.name,
+                    )
+                )
             folders.append(folder)
     if len(folders) > MAX_FOLDERS:
         problems.append(
@@ -211,12 +220,6 @@ def _component_problems(ref: ComponentRef) -> Iterator[AicrError]:
         yield invalid(
             f'component "{ref.name}" is a kustomization, which this release does not bundle',
             "leave it out with components, or use its chart",
-            component=ref.name,
-        )
-    if ref.namespace and not _NAMESPACE.fullmatch(ref.namespace):
-        yield invalid(
-            f'component "{ref.name}": "{ref.namespace}" is no name of a namespace',
-            "lower-case letters, digits and hyphens",
             component=ref.name,
         )
 

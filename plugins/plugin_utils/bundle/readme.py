@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from ..artifacts.recipe import AccountingMode
 from ..ownership.accounting import FIELD, SLURM
@@ -104,7 +105,7 @@ def _uninstall(plan: Plan, deployer: Deployer) -> Iterator[str]:
     if deployer.takes_dynamic:
         yield "In reverse order:\n"
         yield "".join(
-            f"    helm uninstall {folder.release} --namespace {folder.namespace}{_wait(folder)}\n"
+            f"    helm uninstall {quote(folder.release)} --namespace {quote(folder.namespace)}{_wait(folder)}\n"
             for folder in reversed(plan.folders)
         )
     else:

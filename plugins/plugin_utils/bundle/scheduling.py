@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..artifacts.codec import type_name
+from ..artifacts.codec import shown_number, type_name
+from ..artifacts.recipe import MAX_NODES
 from ..catalog.registry import Component
 from ..errors import AicrError, invalid, raise_all
 from ..ownership.paths import segments
@@ -141,8 +142,11 @@ def _gate(place: str, value: object) -> Taint | None:
 
 
 def _nodes(place: str, value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise invalid(f"{place}: must be a whole number from 0 on, not {value!r}", "0 or absent says nothing")
+    if type(value) is not int or not 0 <= value <= MAX_NODES:
+        raise invalid(
+            f"{place}: must be a whole number from 0 to {MAX_NODES}, not {shown_number(value)}",
+            "0 or absent says nothing",
+        )
     return value
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..artifacts import codec
 from ..artifacts.config import ConfigCriteria
-from ..artifacts.recipe import ANY, AXES, Criteria
+from ..artifacts.recipe import ANY, AXES, MAX_NODES, Criteria
 from ..constraints import nearest
 from ..errors import AicrError, invalid, raise_all
 
@@ -104,12 +104,16 @@ def _items(raw: Mapping[str, object] | ConfigCriteria) -> Iterable[tuple[str, ob
 
 
 def _nodes(value: object, source: str, problems: list[AicrError]) -> int:
-    if isinstance(value, str) and value.strip().isdecimal():
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) <= len(str(MAX_NODES)):
         value = int(value)
-    if type(value) is int and value >= 0:
+    if type(value) is int and 0 <= value <= MAX_NODES:
         return value
-    shown = f'"{value}"' if isinstance(value, (str, int, float)) else codec.type_name(value)
-    problems.append(invalid(f"{source}: nodes must be a whole number from 0, not {shown}"))
+    problems.append(
+        invalid(
+            f"{source}: nodes must be a whole number from 0 to {MAX_NODES}, not {codec.shown_number(value)}",
+            "0 or absent says nothing",
+        )
+    )
     return 0
 
 

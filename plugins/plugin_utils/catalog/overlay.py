@@ -15,9 +15,9 @@ from ..artifacts import codec, versions
 from ..artifacts.recipe import PHASES, ComponentRef, Constraint, Criteria, Validation
 from ..constraints import addressability_problem
 from ..errors import internal, raise_all
+from . import syntax
 from .criteria import normalized
 from .header import has_header
-from .registry import COMPONENT_NAME, is_pinned
 
 BASE = "base"
 """The root of every chain; the only overlay that needs no criteria to take part."""
@@ -146,6 +146,9 @@ def decode_overlay(document: object, reading: codec.Reading) -> Overlay | None:
     spec = decoded.spec
     _check_name(decoded.metadata, reading)
     _check_version_against_profile(decoded, reading)
+    for axis, value in spec.criteria.stated().items() if spec.criteria else ():
+        if not syntax.CRITERION.fullmatch(value.strip()):
+            reading.refuse(("spec", "criteria", axis), f'"{value}" is no value of a criterion', syntax.CRITERION_FORM)
     if spec.criteria and spec.criteria.nodes is not None:
         reading.refuse(("spec", "criteria", "nodes"), "the number of nodes selects no overlay", "remove it")
     _check_constraints(spec.constraints, reading, ("spec", "constraints"))
@@ -238,18 +241,20 @@ def _check_constraints(
 
 
 def _check_component_refs(refs: tuple[ComponentRef, ...], reading: codec.Reading) -> None:
-    """Note component references that stand twice, whose name can be no folder and release, or that pin no version."""
+    """Note component references that stand twice, that pin no version, or whose texts are not of their form."""
     names: set[str] = set()
     for index, ref in enumerate(refs):
-        at: codec.Path = ("spec", "componentRefs", index, "name")
-        if not COMPONENT_NAME.fullmatch(ref.name):
-            reading.refuse(at, f'"{ref.name}" is no component name', "lower-case letters, digits and hyphens")
+        at: codec.Path = ("spec", "componentRefs", index)
+        if not ref.name:
+            reading.refuse((*at, "name"), "must not be empty")
+        for fault in syntax.faults(ref):
+            reading.refuse((*at, *fault.path), f'component "{ref.name}" {fault.what}', fault.hint)
         if ref.name in names:
-            reading.refuse(at, f'component "{ref.name}" is referenced twice', "merge the two references")
+            reading.refuse((*at, "name"), f'component "{ref.name}" is referenced twice', "merge the two references")
         names.add(ref.name)
-        if ref.version is not None and (not is_pinned(ref.version) or ref.version != ref.version.strip()):
+        if ref.version is not None and not syntax.is_pinned(ref.version):
             reading.refuse(
-                ("spec", "componentRefs", index, "version"),
+                (*at, "version"),
                 f'component "{ref.name}" has the version "{ref.version}", which pins no release',
                 "pin a version, or leave it to the registry",
             )

@@ -5,27 +5,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..artifacts import codec, versions
-from ..artifacts.recipe import AXES
+from ..artifacts.recipe import AXES, ComponentRef
+from . import syntax
 from .header import has_header
 
 RESERVED = "deployer"
 """``--set deployer:…`` addresses the deployer, so no component and no alias may be called so."""
-
-COMPONENT_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,51}[a-z0-9])?")
-"""A component's name is a folder and a Helm release."""
-
-_UNPINNED = re.compile(r"[vV]?|latest|.*[*^~<>=|,].*|[vV]?(?:[0-9]+\.)*[xX](?:\.[0-9xX]+)*")
-
-
-def is_pinned(version: str) -> bool:
-    """Whether a version is of one release: Helm installs the newest that fits an empty one, a range or a wildcard."""
-    return not _UNPINNED.fullmatch(version.strip())
 
 
 @dataclass(frozen=True)
@@ -214,10 +204,8 @@ def decode_registry(document: object, reading: codec.Reading) -> RegistryDocumen
 def _check_components(document: RegistryDocument, reading: codec.Reading) -> None:
     for index, component in enumerate(document.components):
         at: codec.Path = ("components", index)
-        if not COMPONENT_NAME.fullmatch(component.name):
-            reading.refuse(
-                (*at, "name"), f'"{component.name}" is no component name', "lower-case letters, digits and hyphens"
-            )
+        if not component.name:
+            reading.refuse((*at, "name"), "must not be empty")
         if not component.display_name:
             reading.refuse((*at, "displayName"), f'component "{component.name}" has an empty displayName')
         if component.name in (other.name for other in document.components[:index]):
@@ -225,6 +213,7 @@ def _check_components(document: RegistryDocument, reading: codec.Reading) -> Non
                 (*at, "name"), f'component "{component.name}" is registered twice', "keep one of the entries"
             )
         _check_source(component, reading, at)
+        _check_syntax(component, reading, at)
         for place, alias in component.aliases():
             if alias == RESERVED:
                 reading.refuse((*at, *place), f'"{RESERVED}" names no component', "choose another name")
@@ -253,13 +242,68 @@ def _check_source(component: Component, reading: codec.Reading, at: codec.Path) 
             "keep one of helm and kustomize",
         )
     version = helm.default_version if helm else None
-    if version is not None and not is_pinned(version):
+    if version is not None and not syntax.is_pinned(version):
         reading.refuse(
             (*at, "helm", "defaultVersion"),
             f'component "{component.name}" has the version "{version}", which would install whatever is newest',
             "pin a version",
         )
-    elif version is not None and version != version.strip():
-        reading.refuse(
-            (*at, "helm", "defaultVersion"), f'component "{component.name}" has blanks around its version "{version}"'
+
+
+def _check_syntax(component: Component, reading: codec.Reading, at: codec.Path) -> None:
+    """The defaults are held to the form that they must have where references are completed with them."""
+    for ref, places in _as_references(component):
+        for fault in syntax.faults(ref):
+            place = (*places[str(fault.path[0])], *fault.path[1:])
+            tail = ("path",) if place[0] == "manifests" else ()
+            reading.refuse((*at, *place, *tail), f'component "{component.name}" {fault.what}', fault.hint)
+
+
+def _as_references(component: Component) -> Iterator[tuple[ComponentRef, Mapping[str, codec.Path]]]:
+    """The references that have nothing but the component's defaults, each with the places of its texts."""
+    name, helm, kustomize = component.name, component.helm, component.kustomize
+    yield (
+        ComponentRef(name, manifest_files=component.manifest_files),
+        {"name": ("name",), "manifestFiles": ("manifestFiles",)},
+    )
+    if syntax.COMPONENT_NAME.fullmatch(name):  # what is wrong with the name is said once
+        yield (
+            ComponentRef(name, manifest_files=tuple(rule.path for rule in component.manifests)),
+            {"manifestFiles": ("manifests",)},
         )
+        if component.manifest:
+            yield (
+                ComponentRef(name, component.manifest.default_namespace),
+                {"namespace": ("manifest", "defaultNamespace")},
+            )
+        if helm:
+            yield (
+                ComponentRef(
+                    name,
+                    helm.default_namespace,
+                    helm.default_chart,
+                    "Helm",
+                    helm.default_repository,
+                    helm.default_version,
+                ),
+                {
+                    "namespace": ("helm", "defaultNamespace"),
+                    "chart": ("helm", "defaultChart"),
+                    "source": ("helm", "defaultRepository"),
+                    "version": ("helm", "defaultVersion"),
+                },
+            )
+        if kustomize:
+            yield (
+                ComponentRef(
+                    name,
+                    source=kustomize.default_source,
+                    tag=kustomize.default_tag,
+                    path=kustomize.default_path,
+                ),
+                {
+                    "source": ("kustomize", "defaultSource"),
+                    "tag": ("kustomize", "defaultTag"),
+                    "path": ("kustomize", "defaultPath"),
+                },
+            )

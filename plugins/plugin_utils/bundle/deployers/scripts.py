@@ -1,7 +1,11 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scripts of a Helm bundle, as functions of its folders. They run with bash and Helm 3 or 4, and nothing else."""
+"""The scripts of a Helm bundle, as functions of its folders. They run with bash and Helm 3 or 4, and nothing else.
+
+What comes from a recipe stands in them as a quoted word, and never in a comment: a line feed ends both a comment and a
+word that is not quoted.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ _NAMESPACE_OBJECT = re.compile(r"^kind:[ \t]*[\"']?Namespace[\"']?[ \t]*$", re.M
 
 _INSTALL = """\
 #!/usr/bin/env bash
-# Installs or upgrades the Helm release {release} in namespace {namespace}.
+# Installs or upgrades one Helm release; the folder is called like it.
 # Arguments are passed on to helm; KUBECONFIG and KUBE_CONTEXT choose the cluster.
 set -euo pipefail
 cd "$(dirname "${{BASH_SOURCE[0]}}")"
