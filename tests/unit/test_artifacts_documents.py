@@ -53,6 +53,21 @@ def test_a_snapshot_is_read_on_both_tracks_and_without_a_version(version: str | 
     assert warnings == []
 
 
+@pytest.mark.parametrize("key", ["version", "driver-version", "VERSION_ID", "kernelVersion"])
+def test_a_version_that_lost_its_quotes_is_read_and_pointed_at(key: str) -> None:  # case Y1
+    data = {key: 1.30, "memory": 1.5, "versions": 2.5, "other": "1.30", "a-version": 2}
+    subtypes = [{"subtype": "server", "data": data}, {"subtype": "nodes", "items": [{"data": {key: 22.04}}]}]
+    read, warnings = snapshot.snapshot_from_document(
+        changed(SNAPSHOT, measurements=[{"type": "K8s", "subtypes": subtypes}]), "s.yaml"
+    )
+    assert read.reading("K8s", "server", key) == 1.3
+    assert [text.partition(",")[0] for text in warnings] == [
+        f"s.yaml: the reading K8s.server.{key} is the number 1.3",
+        f"s.yaml: the reading K8s.nodes.{key} is the number 22.04",
+    ]
+    assert all("quotes" in text for text in warnings)
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [

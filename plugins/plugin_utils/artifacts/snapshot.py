@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,7 +98,24 @@ def snapshot_from_document(document: object, source: str) -> tuple[Snapshot, lis
     if not document.get("measurements"):
         raise invalid(f"{source}: contains no measurements, so it is no Snapshot", "take a snapshot first")
     reading = codec.Reading(source, strict=False)
-    return codec.decode(Snapshot, document, reading), reading.warnings
+    snapshot = codec.decode(Snapshot, document, reading)
+    return snapshot, [*reading.warnings, *_rounded(snapshot, source)]
+
+
+_VERSION = re.compile(r"version(?:[._-]?id)?$", re.IGNORECASE)
+
+
+def _rounded(snapshot: Snapshot, source: str) -> Iterator[str]:
+    """Versions that were written without quotes: they are read, but 1.30 has become 1.3 by then (case Y1)."""
+    for measurement in snapshot.measurements:
+        for subtype in measurement.subtypes or ():
+            for data in (subtype.data, *(item.data for item in subtype.items or ())):
+                for key, value in (data or {}).items():
+                    if type(value) is float and _VERSION.search(key):
+                        yield (
+                            f"{source}: the reading {measurement.type}.{subtype.subtype}.{key} is the number {value}, "
+                            "in which a last 0 is lost (1.30 is 1.3); write versions in quotes"
+                        )
 
 
 def snapshot_to_document(snapshot: Snapshot) -> dict[str, Any]:
