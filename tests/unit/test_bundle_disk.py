@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.aicr.runtime.plugins.plugin_utils import atomic
 from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import (
     Bundle,
     is_bundle,
@@ -45,21 +46,36 @@ def test_a_bundle_that_is_there_already_is_left_alone(small: Bundle, there: Path
     assert state(there) == before
 
 
-CHANGES: dict[str, Callable[[Path], object]] = {
+CHANGED: dict[str, Callable[[Path], object]] = {
     "a blank in recipe.yaml": lambda place: (place / "recipe.yaml").write_text(
         (place / "recipe.yaml").read_text() + " "
     ),
     "a blank in README.md": lambda place: (place / "README.md").write_text((place / "README.md").read_text() + " "),
     "a changed manifest": lambda place: (place / MANIFEST).write_text("{}\n"),
-    "a file more": lambda place: (place / "extra.yaml").write_text(""),
-    "a file more in a folder": lambda place: (place / "001-nodewright-operator" / "x").write_text(""),
-    "a hidden file": lambda place: (place / ".hidden").write_text(""),
-    "an empty folder": lambda place: (place / "999-new").mkdir(),
     "a file less": lambda place: (place / MANIFEST).unlink(),
-    "a link more": lambda place: (place / "link").symlink_to("recipe.yaml"),
-    "a link instead of a file": lambda place: _link(place / MANIFEST, place / "recipe.yaml"),
-    "a link instead of a folder": lambda place: _link(place / "001-nodewright-operator", place),
 }
+ADDED: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "a file more": ("extra.yaml", lambda place: (place / "extra.yaml").write_text("")),
+    "a file more in a folder": (
+        "001-nodewright-operator/x",
+        lambda place: (place / "001-nodewright-operator" / "x").write_text(""),
+    ),
+    "a hidden file": (".hidden", lambda place: (place / ".hidden").write_text("")),
+    "an empty folder": ("999-new/", lambda place: (place / "999-new").mkdir()),
+    "a repository": (".git/", lambda place: _files(place / ".git", "HEAD", "objects/ab")),
+    "a link more": ("link", lambda place: (place / "link").symlink_to("recipe.yaml")),
+    "a link instead of a file": (MANIFEST, lambda place: _link(place / MANIFEST, place / "recipe.yaml")),
+    "a link instead of a folder": (
+        "001-nodewright-operator",
+        lambda place: _link(place / "001-nodewright-operator", place),
+    ),
+}
+
+
+def _files(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
 
 
 def _link(path: Path, target: Path) -> None:
@@ -72,9 +88,47 @@ def _link(path: Path, target: Path) -> None:
     path.symlink_to(target)
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("added", ADDED)
+def test_what_was_added_is_found_by_name_and_never_lost_by_writing_again(
+    small: Bundle, there: Path, added: str
+) -> None:
+    name, add = ADDED[added]
+    add(there)
+    before = state(there)
+    assert verify_bundle(there).problems
+    for refuse in (lambda: write_bundle(small, there), lambda: atomic.refuse_foreign(there, is_bundle)):
+        with pytest.raises(AicrError) as refused:
+            refuse()
+        assert refused.value.code is Code.CONFLICT
+        assert (
+            refused.value.message
+            == f"{there}: the bundle there also holds {name}, which would be lost; nothing was touched"
+        )
+    assert state(there) == before
+
+
+def test_many_additions_are_named_by_the_first_of_them(small: Bundle, there: Path) -> None:
+    _files(there / "inner", "bundle-info.yaml", "checksums.txt")
+    _files(there, *(f"notes-{number}.md" for number in range(9)))
+    with pytest.raises(AicrError, match=r"holds inner/, notes-0.md, .*, notes-3.md and 5 more, which would be lost"):
+        write_bundle(small, there)
+
+
+@pytest.mark.parametrize("spoil", [lambda path: path.unlink(), lambda path: path.write_bytes(b"\xff")])
+def test_without_its_list_nobody_knows_what_was_added_to_a_bundle(
+    small: Bundle, there: Path, spoil: Callable[[Path], object]
+) -> None:
+    spoil(there / "checksums.txt")
+    before = state(there)
+    with pytest.raises(AicrError, match=r"checksums\.txt of the bundle there cannot be read") as refused:
+        write_bundle(small, there)
+    assert refused.value.code is Code.CONFLICT
+    assert state(there) == before
+
+
+@pytest.mark.parametrize("change", CHANGED)
 def test_every_change_is_found_by_name_and_mended_by_writing_again(small: Bundle, there: Path, change: str) -> None:
-    CHANGES[change](there)
+    CHANGED[change](there)
     found = verify_bundle(there)
     assert found.problems, change
     assert write_bundle(small, there)

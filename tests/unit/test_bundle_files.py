@@ -26,7 +26,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe impo
     recipe_from_document,
     recipe_to_document,
 )
-from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import Bundle, Scheduling
+from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import Bundle, Scheduling, layout
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.inventory import runtime_inventory
 
@@ -263,6 +263,8 @@ def test_serial_waves_go_one_by_one(bundle_of: BundleOf) -> None:
         ({"deployer": "argocd", "argocd": {"app_name": "My_Stack"}}, "argocd.app_name"),
         ({"deployer": "argocd", "argocd": {"app_name": "cert-manager"}}, "cannot be the name of an Application"),
         ({"deployer": "argocd", "argocd": {"name_prefix": "a" * 50}}, "cannot be the name of an Application"),
+        ({"repo": "https://git.example.com/x.git"}, "repo: means nothing to the deployer helm"),
+        ({"target_revision": "main"}, "target_revision: means nothing to the deployer helm"),
         ({"deployer": "argocd", "repo": "not an address"}, "repo"),
         ({"deployer": "argocd", "repo": "https://u:hunter2@git.example.com/x.git"}, "carries a password"),
         ({"deployer": "argocd", "target_revision": "a b"}, "target_revision"),
@@ -283,7 +285,6 @@ def test_what_a_deployer_cannot_take_is_refused_by_name(
     [
         ({"manifest_files": ("components/cert-manager/none.yaml",)}, "none.yaml"),
         ({"type": "Kustomize"}, "is a kustomization"),
-        ({"namespace": "Not A Name"}, "no name of a namespace"),
     ],
 )
 def test_a_component_that_cannot_be_laid_out_is_refused_by_name(
@@ -296,6 +297,19 @@ def test_a_component_that_cannot_be_laid_out_is_refused_by_name(
         bundle_of(recipe.with_component(dataclasses.replace(ref, **changes)))
     assert about in refused.value.message
     assert "cert-manager" in refused.value.message
+
+
+def test_a_placeholder_in_the_place_of_a_repository_is_pointed_at(bundle_of: BundleOf) -> None:
+    without = bundle_of("eks", deployer="argocd", target_revision="v1")
+    assert [text for text in without.warnings if "YOUR-ORG" in text]
+    given = bundle_of("eks", deployer="argocd", repo="https://git.example.com/x.git")
+    assert not [text for text in given.warnings if "repo" in text]
+
+
+def test_a_release_keeps_the_length_that_helm_takes(bundle_of: BundleOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "MAX_RELEASE", len("slinky-slurm-pre") - 1)
+    with pytest.raises(AicrError, match='release "slinky-slurm-pre", whose name is longer than the 15'):
+        bundle_of("eks", components=["slinky-slurm"])
 
 
 def test_a_component_named_like_a_folder_of_another_is_refused(bundle_of: BundleOf, recipe_of: RecipeOf) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts import versions
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import (
     AccountingMode,
     RecipeResult,
@@ -313,6 +314,92 @@ def test_a_legacy_recipe_may_turn_accounting_on_with_a_warning_that_names_the_en
     assert next(iter(options)) in warning
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"set": ["slinkyslurm:accounting.enabled=false"]},
+        {"values": {"slinky-slurm": {"accounting": {"enabled": False, "x": 1}}}},
+    ],
+)
+def test_leaving_accounting_off_in_a_legacy_recipe_is_called_that(
+    judged: JudgedOf, recipe_of: RecipeOf, options: dict[str, Any]
+) -> None:
+    found = judged(legacy(recipe_of("eks", DISABLED)), **options)
+    (warning,) = [text for text in found.warnings if text.startswith("deprecated")]
+    assert "leaves accounting off" in warning
+    assert "=disabled" in warning
+    assert "customer-managed" not in warning
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"set": ["slinkyslurm:accounting.enabled='true'"]},
+        {"values": {"slinky-slurm": {"accounting": {"enabled": 1}}}},
+        {"values": {"slinky-slurm": {"accounting": {"enabled": None}}}},
+        {"set_json": ["slinky-slurm:accounting=null"]},
+        {"dynamic": ["slinkyslurm:accounting"]},
+    ],
+)
+def test_the_switch_of_a_legacy_recipe_is_a_boolean(
+    judged: JudgedOf, recipe_of: RecipeOf, options: dict[str, Any]
+) -> None:
+    assert (
+        "accounting.enabled is true or false" in refused(judged, legacy(recipe_of("eks", DISABLED)), **options).message
+    )
+
+
+@pytest.mark.parametrize("release", ["2.0.0", "2.0.1", "3.0.0", "10.0.0"])
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_from_the_end_of_the_window_on_a_legacy_recipe_switches_nothing(
+    judged: JudgedOf, recipe_of: RecipeOf, monkeypatch: pytest.MonkeyPatch, release: str, value: str
+) -> None:
+    monkeypatch.setattr(versions, "RELEASE", release)
+    error = refused(judged, legacy(recipe_of("eks", DISABLED)), set=[f"slinkyslurm:accounting.enabled={value}"])
+    assert "ended with release 2.0.0" in error.message
+    assert "set slinkyslurm:accounting.enabled" in error.message
+    assert ("customer-managed" if value == "true" else "disabled") in error.hint
+
+
+@pytest.mark.parametrize("release", ["0.1.0", "1.99.9"])
+def test_until_then_it_does(
+    judged: JudgedOf, recipe_of: RecipeOf, monkeypatch: pytest.MonkeyPatch, release: str
+) -> None:
+    monkeypatch.setattr(versions, "RELEASE", release)
+    assert judged(legacy(recipe_of("eks", DISABLED)), set=["slinkyslurm:accounting.enabled=true"])
+
+
+def test_a_connection_that_nobody_gave_is_pointed_at(judged: JudgedOf) -> None:
+    found = judged("eks", CUSTOMER)
+    (warning,) = [text for text in found.warnings if "accounting.storageConfig" in text]
+    assert "host mariadb, password in the Secret mariadb-password" in warning
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [
+        (CUSTOMER, {"set": ["slinkyslurm:accounting.storageConfig.host=db.example.com"]}),
+        (CUSTOMER, {"values": {"slurmcluster": {"accounting": {"storageConfig": {"port": 3307}}}}}),
+        (CUSTOMER, {"components": ["slinky-slurm"], "set": ["slinkyslurm:accounting.storageConfig.port=3306"]}),
+        (DISABLED, {}),
+        (PROVIDED, {}),
+    ],
+)
+def test_a_connection_that_somebody_gave_or_nobody_needs_is_not(
+    judged: JudgedOf, mode: AccountingMode, options: dict[str, Any]
+) -> None:
+    assert not [text for text in judged("eks", mode, **options).warnings if "storageConfig" in text]
+
+
+def test_a_connection_that_the_recipe_gives_is_not(judged: JudgedOf, recipe_of: RecipeOf) -> None:
+    recipe = recipe_of("eks", CUSTOMER)
+    ref = recipe.component("slinky-slurm")
+    assert ref
+    own = {"accounting": {"enabled": True, "storageConfig": {"host": "db.example.com"}}}
+    found = judged(recipe.with_component(dataclasses.replace(ref, overrides={**(ref.overrides or {}), **own})))
+    assert not [text for text in found.warnings if "storageConfig" in text]
+
+
 def test_a_legacy_recipe_with_accounting_keeps_the_customers_contract(judged: JudgedOf, recipe_of: RecipeOf) -> None:
     options = {"set": ["slinkyslurm:accounting.enabled=true", "slinkyslurm:accounting.storageConfig.host=localhost"]}
     assert "storageConfig.host" in refused(judged, legacy(recipe_of("eks", DISABLED)), **options).message
@@ -343,6 +430,49 @@ def test_a_credential_is_refused_without_its_value(judged: JudgedOf, options: di
     error = refused(judged, DISABLED, **options)
     assert f"{path} would put a credential into the bundle" in error.message
     assert "hunter2" not in json.dumps(error.to_result())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"secretKey": "hunter2"}',
+        '{"accessKey": "x", "secretAccessKey": "hunter2"}',
+        '{"secret_key": "hunter2", "bucket": "b"}',
+        '{"a": [{"secretKey": "hunter2"}]}',
+    ],
+)
+def test_the_secret_half_of_a_key_pair_is_a_credential(judged: JudgedOf, text: str) -> None:
+    error = refused(judged, DISABLED, set_json=[f"gpuoperator:y={text}"])
+    assert "would put a credential into the bundle" in error.message
+    assert "hunter2" not in json.dumps(error.to_result())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"existingSecret": "s3", "secretKey": "secret"}',
+        '{"secretName": "s3", "secretAccessKey": "secret"}',
+        '{"data": [{"secretKey": "password", "remoteRef": {"key": "db/slurm"}}]}',
+        '{"secretKeyRef": {"name": "s3", "key": "secret"}}',
+        '{"passwordKey": "password", "userKey": "user"}',
+    ],
+)
+def test_the_name_of_a_key_of_a_secret_is_none(judged: JudgedOf, text: str) -> None:
+    assert judged("eks", DISABLED, set_json=[f"gpuoperator:y={text}"])
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_what_json_has_no_number_for_is_refused_by_every_option(
+    judged: JudgedOf, tmp_path: Path, number: float
+) -> None:
+    (tmp_path / "x.yaml").write_text(f"a: [{str(number).replace('inf', '.inf').replace('nan', '.nan')}]\n")
+    for options in (
+        {"values": {"gpu-operator": {"x": {"y": [1, number]}}}},
+        {"set_file": [f"gpu-operator:x={tmp_path}/x.yaml"]},
+        {"set": ["gpu-operator:x=1e999"]},
+    ):
+        assert "a number that is none" in refused(judged, DISABLED, **options).message
+    assert "is none" in refused(judged, DISABLED, set_json=["gpu-operator:x=[1e999]"]).message
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,12 @@ ALIASES = {"gpuoperator": "gpu-operator", "slinkyslurm": "slinky-slurm"}
 
 def read(**given: Any) -> tuple[list[Override], list[AicrError]]:
     empty: dict[str, Any] = {"values": {}, "set": (), "set_json": (), "set_file": (), "dynamic": ()}
-    return read_overrides(OverrideInput(**{**empty, **given}), lambda name: ALIASES.get(name, name))
+    return read_overrides(OverrideInput(**{**empty, **given}), lambda name: ALIASES.get(name, name))[:2]
+
+
+def noted(**given: Any) -> list[str]:
+    empty: dict[str, Any] = {"values": {}, "set": (), "set_json": (), "set_file": (), "dynamic": ()}
+    return read_overrides(OverrideInput(**{**empty, **given}), lambda name: ALIASES.get(name, name))[2]
 
 
 def only(**given: Any) -> Override:
@@ -69,6 +74,49 @@ def test_a_later_entry_beats_an_earlier_one_and_the_own_name_beats_an_alias() ->
     assert only(set=["gpuoperator:x=1", "gpuoperator:x=2"]).value == 2
     for entries in (["gpu-operator:x=1", "gpuoperator:x=2"], ["gpuoperator:x=2", "gpu-operator:x=1"]):
         assert only(set=entries).value == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        ({"set": ["c:a.b=1", "c:a.b=2"]}, "set c:a.b is given twice with different values; the last one counts"),
+        (
+            {"set": ["gpu-operator:x=1", "gpuoperator:x=2"]},
+            "set gpu-operator:x and set gpuoperator:x say different things; set gpu-operator:x counts",
+        ),
+        (
+            {"values": {"gpuoperator": {"a": {"b": 1}}, "gpu-operator": {"a": {"b": 2}}}},
+            "values gpu-operator:a.b and values gpuoperator:a.b say different things; values gpu-operator:a.b counts",
+        ),
+        (
+            {"values": {"c": {"a": {"b": "1"}}}, "set": ["c:a.b=1"]},
+            "set c:a.b and values c:a.b say different things; set c:a.b counts",
+        ),
+        (
+            {"set": ["c:a=1"], "set_json": ["c:a=true"]},
+            "set_json c:a and set c:a say different things; set_json c:a counts",
+        ),
+        (
+            {"set": ["nfd:enabled=true", "nfd:enabled=false"]},
+            "set nfd:enabled is given twice with different values; the last one counts",
+        ),
+    ],
+)
+def test_two_values_for_one_path_are_pointed_at_without_being_shown(given: dict[str, Any], note: str) -> None:
+    assert noted(**given) == [note]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"set": ["c:a=1", "c:a=1", "d:a=2"]},
+        {"values": {"c": {"a": 1}}, "set": ["c:a=1"]},
+        {"set": ["c:a=1"], "dynamic": ["c:a"]},
+        {"set": ["c:a.b=1", "c:a.c=2"]},
+    ],
+)
+def test_what_says_one_thing_is_not_pointed_at(given: dict[str, Any]) -> None:
+    assert noted(**given) == []
 
 
 def test_parents_come_before_their_children() -> None:

@@ -14,7 +14,8 @@ import pytest
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import write_bundle
 from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle.deployers import scripts
-from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle.layout import Folder, Phase
+from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle.deployers.helm import environment
+from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle.layout import Chart, Folder, Phase
 
 from .conftest import BundleOf
 
@@ -145,3 +146,19 @@ def test_scripts_are_bash_without_fault(tmp_path: Path, bundle_of: BundleOf) -> 
         subprocess.run(["bash", "-n", file], check=True)
     if shutil.which("shellcheck"):
         subprocess.run(["shellcheck", "--external-sources", *files], check=True)
+
+
+@pytest.mark.parametrize(
+    "word", ["a\ntouch PWNED\n#", "$(touch PWNED)", "`touch PWNED`", "'; touch PWNED; '", "a b", "-x"]
+)
+def test_no_text_of_a_recipe_is_more_than_a_word_of_a_script(tmp_path: Path, bench: Bench, word: str) -> None:
+    """Admission lets no such text in; if it did, it would be a wrong word, and nothing else."""
+    folder = Folder(1, word, Phase.PRIMARY, word, 0, {}, {}, Chart(word, word, word))
+    (tmp_path / "upstream.env").write_text(environment(Chart(word, word, word)))
+    (tmp_path / "install.sh").write_text(scripts.install(folder))
+    run = subprocess.run(["bash", "install.sh"], env=bench.environment, cwd=tmp_path, check=False)
+    assert run.returncode == 0
+    assert not list(tmp_path.rglob("PWNED"))
+    assert not [line for line in scripts.install(folder).splitlines() if line.startswith("#") and "PWNED" in line]
+    called = bench.calls.read_text()
+    assert called.startswith(f"upgrade --install {word} {word} --namespace {word} --create-namespace")

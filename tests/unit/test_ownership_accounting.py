@@ -169,8 +169,40 @@ def test_a_strict_slurm_recipe_without_its_mode_is_no_legacy_recipe() -> None:
     assert artifact_problems(with_profile)
 
 
+def without_mode(recipe: RecipeResult) -> RecipeResult:
+    return dataclasses.replace(recipe, configuration=None, api_version="aicr.run/v1alpha2")
+
+
 def test_a_plain_recipe_makes_no_claim() -> None:
-    assert artifact_problems(slurm_recipe()) == []
+    before = slurm_recipe()
+    before = dataclasses.replace(before, component_refs=(*before.component_refs[:1],))
+    assert before.component("slinky-slurm")
+    assert artifact_problems(before) == []
+
+
+@pytest.mark.parametrize("mode", [DISABLED, CUSTOMER])
+def test_a_plain_recipe_without_a_database_is_taken_for_an_old_one(mode: AccountingMode) -> None:
+    assert artifact_problems(without_mode(derive(slurm_recipe(), mode))) == []
+
+
+@pytest.mark.parametrize("edit", ["none", "gates", "platform"])
+def test_a_plain_recipe_that_installs_the_database_had_its_mode_cut_out(edit: str) -> None:
+    stripped = without_mode(derive(slurm_recipe(), PROVIDED))
+    if edit == "gates":
+        for name in COMPONENTS[1:]:
+            ref = stripped.component(name)
+            assert ref
+            stripped = stripped.with_component(dataclasses.replace(ref, overrides=None))
+    if edit == "platform":
+        stripped = dataclasses.replace(stripped, criteria=None)
+    named = {problem.details["component"] for problem in artifact_problems(stripped)}
+    assert named == ({*COMPONENTS[1:]} if edit == "none" else {"slurm-accounting-mariadb"})
+
+
+def test_whoever_gives_the_recipe_of_a_bundle_is_told_which_one_to_give() -> None:
+    recipe = derive(slurm_recipe(), CUSTOMER)
+    filtered = dataclasses.replace(recipe, component_refs=recipe.component_refs[:1])
+    assert all("the recipe that the bundle was made from" in one.hint for one in artifact_problems(filtered))
 
 
 @pytest.mark.parametrize(

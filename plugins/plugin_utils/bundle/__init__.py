@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from .bundle import Bundle, BundleRequest, Judged, judge, make_bundle, write_bundle
-from .bundle_info import is_bundle
 from .deployers import DEPLOYERS
 from .scheduling import Scheduling, read_scheduling
 from .verify import Verification, verify_bundle
+from .writer import is_bundle
 
 __all__ = [
     "DEPLOYERS",

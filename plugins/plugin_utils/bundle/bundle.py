@@ -145,7 +145,8 @@ def make_bundle(request: BundleRequest) -> Bundle:
 def write_bundle(bundle: Bundle, destination: Path) -> bool:
     """Write a bundle whole, unless exactly this one is there already; whether anything changed.
 
-    :raises AicrError: CONFLICT if something that is no bundle stands there, INVALID_REQUEST if it cannot be written.
+    :raises AicrError: CONFLICT if something that is no bundle stands there, or something that was added to one,
+        INVALID_REQUEST if it cannot be written.
     """
     return write_tree(bundle.tree, destination)
 
@@ -160,7 +161,7 @@ def judge(request: BundleRequest) -> Judged:
     problems = list(artifact_problems(request.recipe))
     deployer = _deployer(request, problems)
     resolve = _resolver(request)
-    given, unreadable = read_overrides(
+    given, unreadable, notes = read_overrides(
         OverrideInput(request.values, request.set, request.set_json, request.set_file, request.dynamic), resolve
     )
     problems += unreadable
@@ -179,9 +180,14 @@ def judge(request: BundleRequest) -> Judged:
     recipe = bundled_recipe(request.recipe, present)
     effective = effective_values(recipe, request.catalog, overrides, request.scheduling)
     problems += effective.problems
-    problems += _contract_problems(request.recipe, recipe, effective.values, overrides, present)
+    problems += gate.legacy_problems(request.recipe, overrides)
+    mode = _mode(request.recipe, overrides, effective.values)
+    problems += _contract_problems(mode, request.recipe, recipe, effective.values, present)
     warnings = [
+        *notes,
+        *deployer.warnings(),
         *gate.legacy_warnings(request.recipe, overrides),
+        *gate.connection_warnings(mode, request.recipe, overrides, effective.values),
         *allocation.policy_warnings(overrides),
         *gate.number_warnings(overrides),
         *effective.notes,
@@ -286,21 +292,24 @@ def _effective(
     return effective
 
 
+def _mode(recipe: RecipeResult, overrides: Iterable[Override], values: Mapping[str, Values]) -> AccountingMode | None:
+    """The recipe's mode; for one that has none, what it can only mean if an override turns accounting on."""
+    if recipe.accounting_mode is None and any(gate.legacy_switches(recipe, overrides)):
+        on = find(values.get(SLURM, {}), tuple(LEGACY_SWITCH.split("."))) is True
+        return AccountingMode.CUSTOMER_MANAGED if on else None
+    return recipe.accounting_mode
+
+
 def _contract_problems(
+    mode: AccountingMode | None,
     declared: RecipeResult,
     recipe: RecipeResult,
     values: Mapping[str, Values],
-    overrides: Iterable[Override],
     present: Presence,
 ) -> list[AicrError]:
     """Effective values against the mode; a component that a filter left out has been named already."""
-    mode = declared.accounting_mode
     if mode is None:
-        slurm = values.get(SLURM)
-        switched = gate.legacy_warnings(declared, overrides) and slurm is not None
-        if not switched or slurm is None or find(slurm, tuple(LEGACY_SWITCH.split("."))) is not True:
-            return []
-        mode = AccountingMode.CUSTOMER_MANAGED
+        return []
     if any(gate.absence_problems(declared, present)) or len(values) < len(recipe.component_refs):
         return []
     return list(value_problems(mode, values))

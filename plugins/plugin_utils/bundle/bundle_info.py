@@ -86,8 +86,8 @@ def _group(selector: object, tolerations: object) -> dict[str, object]:
     return group
 
 
-def is_bundle(directory: Path) -> bool:
-    """Whether a directory is a bundle, and so may be replaced by one."""
+def describes_bundle(directory: Path) -> bool:
+    """Whether a directory has the file by which one of ours is known."""
     try:
         document = yamlio.load_file(directory / BUNDLE_INFO)
     except AicrError:

@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping
 
 from .value_path import Path, dotted
 
-_CREDENTIAL = re.compile(r"(?:password|passwd|token|secret|api[-_]?key|private[-_]?key)$", re.IGNORECASE)
+_CREDENTIAL = re.compile(
+    r"(?:password|passwd|token|secret|(?:api|private|secret|secret[-_]?access)[-_]?key)$", re.IGNORECASE
+)
+_KEY_OF_SECRET = re.compile(r"secret(?:[-_]?access)?[-_]?key$", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?:Ref|Name)$|^existing[A-Z]|_(?:ref|name)$")
 
 
@@ -18,13 +21,17 @@ def credentials(value: object, path: Path) -> Iterator[str]:
     """The paths at which a value would carry a credential in the clear; never the value.
 
     A key that ends in ``Ref``, ``KeyRef`` or ``Name`` names a Secret, and so does all that lies below it.
-    A boolean is a switch, such as ``automountServiceAccountToken``.
+    A boolean is a switch, such as ``automountServiceAccountToken``. A ``secretKey`` is one half of the key pair of an
+    object store, unless it stands beside the reference to a Secret, whose key it names then: ``existingSecret``,
+    ``secretName``, ``remoteRef``. What else ends in ``Key``, such as ``passwordKey``, names a key of a Secret always.
     """
     if any(_REFERENCE.search(key) for key in path):
         return
     if isinstance(value, Mapping):
+        refers = any(_REFERENCE.search(str(key)) for key in value)
         for key, item in value.items():
-            yield from credentials(item, (*path, str(key)))
+            if not (refers and _KEY_OF_SECRET.search(str(key))):
+                yield from credentials(item, (*path, str(key)))
         named = value.get("name")  # an environment variable: {name: DB_PASSWORD, value: …}
         if isinstance(named, str) and "value" in value:
             yield from credentials(value["value"], (*path, named))

@@ -8,9 +8,11 @@ Every rule looks at one override and says what is wrong with it; the caller coll
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from ..artifacts import versions
 from ..artifacts.recipe import AccountingMode, RecipeResult
+from ..constraints.version import Version
 from ..errors import AicrError, invalid
 from ..ownership import intersects, ownership
 from ..ownership.accounting import (
@@ -24,11 +26,12 @@ from ..ownership.accounting import (
     SLURM,
 )
 from ..ownership.connection import STORAGE
+from ..yamlio import NOT_FINITE, not_finite
 from .credential import credentials
 from .overrides import TOGGLE, Override, Surface
 from .presence import BY_FILTER, Presence
 from .scalar import exponents, rounded_versions
-from .value_path import dotted, leaves
+from .value_path import ABSENT, Path, Values, dotted, find, leaves
 
 LEGACY_WINDOW_ENDS = "2.0.0"
 """The release from which a recipe without accounting mode may no longer turn accounting on at bundling."""
@@ -62,6 +65,13 @@ def override_problems(override: Override, recipe: RecipeResult) -> Iterator[Aicr
         yield invalid(
             f"{override.surface.value} {override.written}:{path} would put a credential into the bundle",
             "keep it in a Secret and refer to that by name and key",
+            component=override.component,
+            path=path,
+        )
+    for path in not_finite(override.value, dotted(override.path)):
+        yield invalid(
+            f"{override.surface.value} {override.written}:{path} is {NOT_FINITE}",
+            "give a number, or text in quotes",
             component=override.component,
             path=path,
         )
@@ -164,20 +174,80 @@ def absence_problems(recipe: RecipeResult, present: Presence) -> Iterator[AicrEr
 
 
 def legacy_warnings(recipe: RecipeResult, overrides: Iterable[Override]) -> list[str]:
-    """A recipe from before the feature may still turn accounting on, as customer-managed, inside a window.
-
-    An override by an ancestor path counts if it says anything about the switch.
-    """
-    if recipe.accounting_mode is not None or not recipe.is_slurm:
+    """A recipe from before the feature may still switch accounting, on as customer-managed, inside a window."""
+    if _is_window_closed():
         return []
     return [
-        f"deprecated: {override.place} turns accounting on for a recipe without accounting mode; it can only mean "
-        f"customer-managed, is not recorded in the recipe, and stops working in release {LEGACY_WINDOW_ENDS}: "
-        f"generate the recipe of {SLURM} again with {FIELD}={AccountingMode.CUSTOMER_MANAGED.value}"
-        for override in overrides
-        if override.component == SLURM
-        and any(intersects(dotted(path), LEGACY_SWITCH) for path, _ in leaves(override.value, override.path))
+        f"deprecated: {override.place} {_SAYS[value]} for a recipe without accounting mode; it is not recorded in the "
+        f"recipe, and stops working in release {LEGACY_WINDOW_ENDS}: generate the recipe of {SLURM} again with "
+        f"{FIELD}={_MEANS[value]}"
+        for override, value in legacy_switches(recipe, overrides)
+        if isinstance(value, bool)
     ]
+
+
+def legacy_problems(recipe: RecipeResult, overrides: Iterable[Override]) -> Iterator[AicrError]:
+    """A switch that is no boolean, which a chart may take for one; any switch at all once the window is closed."""
+    for override, value in legacy_switches(recipe, overrides):
+        if not isinstance(value, bool):
+            yield invalid(
+                f"{override.place}: {SLURM}:{LEGACY_SWITCH} is true or false, and decided when the bundle is made",
+                f"generate the recipe again with the {FIELD} that you want",
+                component=SLURM,
+                path=LEGACY_SWITCH,
+            )
+        elif _is_window_closed():
+            yield invalid(
+                f"{override.place} {_SAYS[value]} for a recipe without accounting mode, which ended with release "
+                f"{LEGACY_WINDOW_ENDS}",
+                f"generate the recipe again with {FIELD}={_MEANS[value]}",
+                component=SLURM,
+                path=LEGACY_SWITCH,
+            )
+
+
+def legacy_switches(recipe: RecipeResult, overrides: Iterable[Override]) -> Iterator[tuple[Override, object]]:
+    """What overrides say about the switch of a recipe that has no mode; an ancestor counts if it reaches the switch."""
+    if recipe.accounting_mode is not None or not recipe.is_slurm:
+        return
+    for override in overrides:
+        if override.component == SLURM:
+            for path, value in leaves(override.value, override.path):
+                if intersects(dotted(path), LEGACY_SWITCH) and value != {}:
+                    yield override, value
+
+
+_SAYS = {True: "turns accounting on, which can only mean customer-managed,", False: "leaves accounting off"}
+_MEANS = {True: AccountingMode.CUSTOMER_MANAGED.value, False: AccountingMode.DISABLED.value}
+
+
+def _is_window_closed() -> bool:
+    return Version.parse(versions.RELEASE).compare(Version.parse(LEGACY_WINDOW_ENDS)) >= 0
+
+
+def connection_warnings(
+    mode: AccountingMode | None,
+    recipe: RecipeResult,
+    overrides: Iterable[Override],
+    values: Mapping[str, Values],
+) -> list[str]:
+    """A customer whose connection nobody gave gets the catalog's, which suits one kind of database alone."""
+    ref, path = recipe.component(SLURM), tuple(STORAGE.split("."))
+    if mode is not AccountingMode.CUSTOMER_MANAGED or ref is None or SLURM not in values:
+        return []
+    if find(ref.overrides or {}, path) is not ABSENT:
+        return []
+    if any(one.component == SLURM and intersects(dotted(to), STORAGE) for one in overrides for to in _reached(one)):
+        return []
+    host, secret = (find(values[SLURM], (*path, *key)) for key in (("host",), ("passwordKeyRef", "name")))
+    where = f"host {host}, password in the Secret {secret}"
+    hint = "if your database is not called so, give its connection with values or set_file"
+    return [f"no override gives {SLURM}:{STORAGE}, so slurmdbd will use what the catalog says ({where}); {hint}"]
+
+
+def _reached(override: Override) -> Iterator[Path]:
+    for path, _ in leaves(override.value, override.path):
+        yield path
 
 
 def number_warnings(overrides: Iterable[Override]) -> list[str]:

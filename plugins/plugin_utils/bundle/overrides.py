@@ -83,13 +83,14 @@ class OverrideInput:
     dynamic: Sequence[str]
 
 
-def read_overrides(given: OverrideInput, resolve: Resolve) -> tuple[list[Override], list[AicrError]]:
-    """All overrides in the order in which they take effect, and what could not be read as one.
+def read_overrides(given: OverrideInput, resolve: Resolve) -> tuple[list[Override], list[AicrError], list[str]]:
+    """All overrides in the order in which they take effect, what could not be read as one, and what says two things.
 
     A canonical name wins over an alias, then the later entry over the earlier one, for the same path of one surface.
     """
     problems: list[AicrError] = []
     found: list[Override] = []
+    notes: list[str] = []
     for surface, read in (
         (Surface.VALUES, _values(given.values, resolve, problems)),
         (Surface.SET, _entries(given.set, Surface.SET, resolve, problems)),
@@ -99,13 +100,30 @@ def read_overrides(given: OverrideInput, resolve: Resolve) -> tuple[list[Overrid
     ):
         latest: dict[tuple[str, Path], Override] = {}
         for override in sorted(read, key=lambda override: override.written == override.component):
-            latest.pop((override.component, override.path), None)
+            notes += _contradiction(latest.pop((override.component, override.path), None), override)
             latest[override.component, override.path] = override
         if surface is Surface.VALUES:
             found += latest.values()
         else:
             found += sorted(latest.values(), key=lambda override: (len(override.path), override.path))
-    return found, problems
+    effective: dict[tuple[str, Path], Override] = {}
+    for override in found:
+        if override.surface is not Surface.DYNAMIC:  # what stands open may well have a value to begin with
+            notes += _contradiction(effective.get((override.component, override.path)), override)
+            effective[override.component, override.path] = override
+    return found, problems, notes
+
+
+def _contradiction(earlier: Override | None, later: Override) -> Iterator[str]:
+    """One path with two values: the later one counts, as in the reference, but whoever wrote both should know."""
+    if earlier is None or later.surface is Surface.DYNAMIC:
+        return
+    if (type(earlier.value), earlier.value) == (type(later.value), later.value):
+        return
+    if earlier.place == later.place:
+        yield f"{later.place} is given twice with different values; the last one counts"
+    else:
+        yield f"{later.place} and {earlier.place} say different things; {later.place} counts"
 
 
 def _values(given: Mapping[str, object], resolve: Resolve, problems: list[AicrError]) -> Iterator[Override]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .. import yamlio
 from ..errors import AicrError, invalid, not_found
-from .bundle_info import BUNDLE_INFO, is_bundle
+from .bundle_info import BUNDLE_INFO, describes_bundle
 from .checksums import CHECKSUMS, read_checksums
 from .writer import walk
 
@@ -56,7 +56,7 @@ def verify_bundle(directory: Path) -> Verification:
 
 
 def _problems(directory: Path, sums: dict[str, str]) -> Iterator[AicrError]:
-    if BUNDLE_INFO not in sums or not is_bundle(directory):
+    if BUNDLE_INFO not in sums or not describes_bundle(directory):
         yield _deviation(BUNDLE_INFO, "is missing or does not describe a bundle")
     folders = {parent.as_posix() for path in sums for parent in Path(path).parents}
     seen = {CHECKSUMS}

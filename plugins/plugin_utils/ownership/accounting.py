@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from .. import yamlio
@@ -106,7 +106,7 @@ def derive(recipe: RecipeResult, mode: AccountingMode) -> RecipeResult:
         if clash:
             raise clash
     missing = [name for name in COMPONENTS if recipe.component(name) is None]
-    raise_all(_missing(name) for name in missing)
+    raise_all(_missing(name, f"declare {name} in the overlay") for name in missing)
     refs = tuple(_derived(ref, mode) if ref.name in COMPONENTS else ref for ref in recipe.component_refs)
     return dataclasses.replace(
         recipe,
@@ -119,8 +119,9 @@ def derive(recipe: RecipeResult, mode: AccountingMode) -> RecipeResult:
 def artifact_problems(recipe: RecipeResult) -> list[AicrError]:
     """Where a recipe contradicts its own accounting mode (spec/engine.md 5.4); empty if nowhere.
 
-    A recipe of the plain track makes no claim. One of the strict track must carry the mode if it is for Slurm or has
-    no selected profile: a mode that was cut out does not turn it into a recipe from before the feature.
+    A recipe of the plain track makes no claim, and only a mode installs a database: one that has no mode and installs
+    it had one. A recipe of the strict track must carry the mode if it is for Slurm or has no selected profile: a mode
+    that was cut out does not turn it into a recipe from before the feature.
     """
     mode = recipe.accounting_mode
     strict = recipe.api_version in versions.STRICT_TRACK
@@ -135,7 +136,7 @@ def artifact_problems(recipe: RecipeResult) -> list[AicrError]:
                     apiVersion=recipe.api_version,
                 )
             ]
-        return []
+        return [*_stripped(recipe)]
     problems = []
     if not strict:
         problems.append(
@@ -159,8 +160,25 @@ def artifact_problems(recipe: RecipeResult) -> list[AicrError]:
         problems += [clash] if clash else []
     for name in COMPONENTS:
         ref = recipe.component(name)
-        problems += [_missing(name)] if ref is None else _gate_problems(ref, mode)
+        problems += [_missing(name, _FILTERED)] if ref is None else _gate_problems(ref, mode)
     return problems
+
+
+def _stripped(recipe: RecipeResult) -> Iterator[AicrError]:
+    """Marks of ``aicr-provided`` in a recipe without mode; those of the other modes change nothing and are let be."""
+    for name in DATABASE_STACK:
+        ref = recipe.component(name)
+        if ref is None:
+            continue
+        gates = [(ref.overrides or {}).get(gate) for gate in ("enabled", "install")]
+        derived = recipe.is_slurm and gates[1] is True
+        if derived or (name == DATABASE and not any(gate is False for gate in gates)):
+            yield invalid(
+                f"{name}: would be installed, which {FIELD}={AccountingMode.AICR_PROVIDED.value} alone does, but the "
+                "recipe has no accounting mode",
+                "generate the recipe again with that mode, or with another one",
+                component=name,
+            )
 
 
 def _gate_problems(ref: ComponentRef, mode: AccountingMode) -> list[AicrError]:
@@ -195,12 +213,14 @@ def _gate_problems(ref: ComponentRef, mode: AccountingMode) -> list[AicrError]:
     return problems
 
 
-def _missing(name: str) -> AicrError:
-    return invalid(
-        f'Slurm recipe lacks component "{name}", which every accounting mode needs',
-        f"declare {name} in the overlay",
-        component=name,
-    )
+_FILTERED = (
+    "generate the recipe again; if this is the recipe.yaml of a bundle, which has what runs there alone, give the "
+    "recipe that the bundle was made from"
+)
+
+
+def _missing(name: str, hint: str) -> AicrError:
+    return invalid(f'Slurm recipe lacks component "{name}", which every accounting mode needs', hint, component=name)
 
 
 def _derived(ref: ComponentRef, mode: AccountingMode) -> ComponentRef:

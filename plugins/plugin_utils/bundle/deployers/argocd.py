@@ -91,6 +91,13 @@ class ArgoCD(Deployer):
                     component=folder.component,
                 )
 
+    def warnings(self) -> Iterator[str]:
+        if self.repo == PLACEHOLDER_REPO:
+            yield (
+                f"repo is not given, so the Applications refer to {PLACEHOLDER_REPO}, which Argo CD will not find; "
+                "name the repository that will hold the bundle"
+            )
+
     def files(self, plan: Plan) -> Iterator[tuple[str, FileContent]]:
         dump = Dumper()
         for folder in plan.folders:

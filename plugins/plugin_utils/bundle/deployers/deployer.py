@@ -66,6 +66,10 @@ class Deployer(ABC):
         """What about a plan this deployer cannot install."""
         return iter(())
 
+    def warnings(self) -> Iterator[str]:
+        """What a user should know of the options, though nothing is wrong."""
+        return iter(())
+
     @abstractmethod
     def files(self, plan: Plan) -> Iterator[tuple[str, FileContent]]:
         """All files of the bundle except those that every bundle has."""

@@ -25,6 +25,16 @@ class Helm(Deployer):
     @classmethod
     def read(cls, options: DeployerOptions, problems: list[AicrError]) -> Helm:
         """Helm takes no options; ``serial`` is what it does anyway."""
+        for name, text in (("repo", options.repo), ("target_revision", options.target_revision)):
+            if text:
+                problems.append(
+                    invalid(
+                        f"{name}: means nothing to the deployer helm, whose bundle is installed from where it lies",
+                        "use deployer argocd, or drop it",
+                        option=name,
+                        deployer=cls.name,
+                    )
+                )
         if options.argocd:
             problems.append(
                 invalid(
@@ -41,12 +51,12 @@ class Helm(Deployer):
             yield from chart_files(folder, dump)
             yield f"{folder.path}/cluster-values.yaml", dump(folder.cluster_values)
             if folder.chart:
-                yield f"{folder.path}/upstream.env", text_file(_environment(folder.chart))
+                yield f"{folder.path}/upstream.env", text_file(environment(folder.chart))
             yield f"{folder.path}/install.sh", text_file(scripts.install(folder), executable=True)
         yield self.entrypoint, text_file(scripts.deploy(plan.folders), executable=True)
 
 
-def _environment(chart: Chart) -> str:
+def environment(chart: Chart) -> str:
     """``upstream.env``: an OCI chart is its whole address, any other a name in a repository."""
     name, repository = (chart.address, "") if chart.is_oci else (chart.name, chart.repository)
     pairs = (("CHART", name), ("REPO", repository), ("VERSION", chart.version))
