@@ -20,6 +20,7 @@ import pytest
 from ansible_collections.aicr.runtime.tests.cluster.bed import Api, Bed
 from ansible_collections.aicr.runtime.tests.cluster.bed.__main__ import BEDS
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
+from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 ELSEWHERE = os.environ.get("AICR_TEST_KUBECONFIG")
 
@@ -74,3 +75,9 @@ def namespace(cluster: Cluster) -> Iterator[str]:
     eventually(lambda: [one["metadata"]["name"] for one in cluster.api.items(accounts)] == ["default"])
     yield name
     cluster.api.delete(f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def ansible(tmp_path: Path) -> Ansible:
+    """Ansible in an empty folder."""
+    return Ansible(tmp_path)
