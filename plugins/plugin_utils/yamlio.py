@@ -218,7 +218,8 @@ def dump(document: Any) -> str:
     """
     text = ""
     for part in _parts(document, ""):
-        text += part  # grows in place, where join() would need the memory of the text twice
+        # Grows in place, where join() would need the memory of the text twice.
+        text += part  # pylint: disable=consider-using-join
     return text
 
 
@@ -230,7 +231,8 @@ def _parts(value: Any, indent: str) -> Iterator[str]:
             if large:
                 for item in items:
                     parts = _parts(item, indent + "  ")
-                    yield f"{indent}- {next(parts)[len(indent) + 2 :]}"
+                    first = next(parts, "")
+                    yield f"{indent}- {first[len(indent) + 2 :]}"
                     yield from parts
             else:
                 while run := list(itertools.islice(items, RUN_ENTRIES)):

@@ -85,7 +85,7 @@ def yardstick(runs: int) -> float:
     def parse_and_dump() -> None:
         yaml.dump(yaml.load(text, Loader=yaml.CSafeLoader), Dumper=yaml.CSafeDumper)
 
-    return median(seconds(lambda: [parse_and_dump() for _ in range(10)]) / 10 for _ in range(runs))
+    return median(seconds(lambda: [parse_and_dump() for _unused in range(10)]) / 10 for _unused in range(runs))
 
 
 def warm_resolve(runs: int) -> float:
@@ -94,7 +94,7 @@ def warm_resolve(runs: int) -> float:
     resolve(catalog, Criteria(**EKS_SLURM))
     numbers = itertools.count(1)
     samples = []
-    for _ in range(runs):
+    for _unused in range(runs):
         for mode in AccountingMode:
             criteria = Criteria(**EKS_SLURM, nodes=next(numbers))
             samples.append(seconds(lambda c=criteria, m=mode: resolve(catalog, c, accounting_mode=m)))  # type: ignore[misc]

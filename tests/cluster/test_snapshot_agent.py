@@ -251,9 +251,9 @@ def test_each_right_is_missed_by_name(bed: Bed, namespace: str, caller: Path) ->
         group = f".{lost['apiGroups'][0]}" if lost["apiGroups"][0] else ""
         expected = [f"{verb} {resource}{group} in namespace {namespace}"]
 
-        def missed(expected: list[str] = expected) -> bool:
+        def missed(expected: tuple[str, ...] = tuple(expected)) -> bool:
             with contextlib.suppress(AssertionError, pytest.fail.Exception):
-                return refusal(caller, namespace, check_mode=True).details["missing"] == expected
+                return refusal(caller, namespace, check_mode=True).details["missing"] == list(expected)
             return False
 
         assert eventually(missed), expected

@@ -187,10 +187,10 @@ def placement(flags: Flags) -> dict[str, Any]:
 def labels(flags: Flags, name: str) -> dict[str, str] | None:
     """A flag of labels, each as ``key=value``, as a mapping."""
     pairs = [entry.partition("=") for entry in flags.get(name, [])]
-    for key, separator, _ in pairs:
+    for key, separator, _unused in pairs:
         if not separator:
             raise invalid(f'--{name}: "{key}" is no label, which is key=value')
-    return {key: value for key, _, value in pairs} or None
+    return {key: value for key, _unused, value in pairs} or None
 
 
 COMMANDS: Mapping[str, Callable[[Sequence[str], Path], Written]] = {

@@ -38,7 +38,9 @@ class Run:
     def recap(self, host: str) -> dict[str, int]:
         """What the recap says about a host."""
         line = next(line for line in self.output.splitlines() if line.startswith(host) and "unreachable=" in line)
-        return {name: int(count) for name, _, count in (word.partition("=") for word in line.split(":")[1].split())}
+        return {
+            name: int(count) for name, _unused, count in (word.partition("=") for word in line.split(":")[1].split())
+        }
 
 
 class Ansible:

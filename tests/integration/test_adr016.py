@@ -369,7 +369,7 @@ def test_aicr_provided(fleet: Fleet) -> None:
 
 
 def each(rows: list[tuple[str, str, Attempt]]) -> pytest.MarkDecorator:
-    ids = [f"{mode}-{attempt.place}={json.dumps(attempt.value)}" for _, mode, attempt in rows]
+    ids = [f"{mode}-{attempt.place}={json.dumps(attempt.value)}" for _unused, mode, attempt in rows]
     return pytest.mark.parametrize(("name", "mode", "attempt"), rows, ids=ids)
 
 

@@ -90,20 +90,20 @@ def rows(*columns: str) -> pytest.MarkDecorator:
 
 @rows("Rule", "Options", "Refused with", "Way out")
 def test_a_recipe_is_refused_as_the_page_says(row: list[str]) -> None:
-    _, options, message, way_out = row
+    _unused, options, message, way_out = row
     assert_refused(lambda: make_recipe(parse(RECIPE, {"criteria": CRITERIA, **code(options)})), message, way_out)
 
 
 @rows("Rule", "Recipe", "Given", "Refused with", "Way out")
 def test_a_bundle_is_refused_as_the_page_says(row: list[str], without_mode: WithoutMode) -> None:
-    _, of, options, message, way_out = row
+    _unused, of, options, message, way_out = row
     arguments = {"recipe": recipe(of, without_mode), "dest": "unused", **code(options)}
     assert_refused(lambda: make_bundle(parse(BUNDLE, arguments)), message, way_out)
 
 
 @rows("Rule", "Recipe", "Edited", "Refused with", "Way out")
 def test_an_edited_recipe_is_refused_as_the_page_says(row: list[str], without_mode: WithoutMode) -> None:
-    _, of, edits, message, way_out = row
+    _unused, of, edits, message, way_out = row
     edited = recipe(of, without_mode)
     for path, value in code(edits).items():
         edit(edited, path, value)

@@ -239,8 +239,8 @@ def test_no_refusal_of_a_bundle_holds_a_password(watched: Watched) -> None:
     given = extra_vars(watched)
     watched.playbook("aicr.runtime.recipe", given)
     recipe = str(watched.ansible.folder / "artifacts" / "cluster" / "recipe.yaml")
-    clusters: dict[str, dict[str, object]] = {name: dict(variables) for name, (variables, _) in VARIABLES.items()}
-    named = {name: path for name, (_, path) in VARIABLES.items()}
+    clusters: dict[str, dict[str, object]] = {name: dict(variables) for name, (variables, _unused) in VARIABLES.items()}
+    named = {name: path for name, (_unused, path) in VARIABLES.items()}
     for name, (target, content, path) in FILES.items():
         clusters[f"file-{name}"] = {"aicr_set_file": [f"{target}={watched.file(f'{name}.yaml', content)}"]}
         named[f"file-{name}"] = path

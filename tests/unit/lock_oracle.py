@@ -174,7 +174,7 @@ def stated(given: Mapping[str, Any]) -> Iterator[Stated]:
             yield Stated("values", NAMES.get(name, name), keys, f"{name}:{'.'.join(keys)}")
     for surface in ("set", "set_json", "set_file", "dynamic"):
         for entry in given.get(surface, ()):
-            name, _, rest = entry.partition(":")
+            name, _unused, rest = entry.partition(":")
             path = rest if surface == "dynamic" else rest.partition("=")[0]
             yield Stated(surface, NAMES.get(name, name), keys_of(path), f"{name}:{path}")
 
@@ -232,7 +232,7 @@ def contradictions(mode: str, given: Mapping[str, Any], seen: Seen) -> list[str]
     found = [
         f"{one.surface} {one.written} was accepted, but the mode owns {path}" for one, path in touched(mode, given)
     ]
-    held = {component for component, _ in seen.values.values()}
+    held = {component for component, _unused in seen.values.values()}
     found += [f"{name} is missing" for name in sorted(row.needed - held)]
     found += [f"{name} is in the bundle" for name in sorted(row.absent & held)]
     for place, (component, values) in seen.values.items():

@@ -166,7 +166,7 @@ class Maker:
 
     def make(self) -> OverrideSet:
         kind = self.random.choice(("innocent", "innocent", "innocent", "filtered", *["any"] * 6))
-        for _ in range(self.random.choice((1, 1, 2, 3, 5))):
+        for _unused in range(self.random.choice((1, 1, 2, 3, 5))):
             if kind != "any" or self.random.random() < 0.3:
                 self.add_open()
             else:
@@ -207,7 +207,7 @@ class Maker:
 
     def add_other(self) -> None:
         """Anything for anybody, misspelt components among them."""
-        _, path, value = self.random.choice((*_SLURM_OPEN, *_ACCOUNTING_OPEN, *_DATABASE_OPEN))
+        _unused, path, value = self.random.choice((*_SLURM_OPEN, *_ACCOUNTING_OPEN, *_DATABASE_OPEN))
         name = self.random.choice((*oracle.NAMES, *_SIMPLE_NAMES))
         self.put(self.surface(), name, path, self.random.choice((value, *_VALUES)))
 
@@ -265,7 +265,7 @@ def _merge(values: dict[str, Any], keys: tuple[str, ...], value: object) -> None
 Around = Callable[[random.Random, str, object], tuple[str, object]]
 
 
-def _at(_: random.Random, owned: str, value: object) -> tuple[str, object]:
+def _at(_unused: random.Random, owned: str, value: object) -> tuple[str, object]:
     return owned, value
 
 
@@ -282,7 +282,7 @@ def _below(chance: random.Random, owned: str, value: object) -> tuple[str, objec
 
 
 def _near(chance: random.Random, owned: str, value: object) -> tuple[str, object]:
-    head, _, last = owned.rpartition(".")
+    head, _unused, last = owned.rpartition(".")
     changed = chance.choice((last + "X", last[:-1], last.swapcase(), "x" + last, last + "-" + last))
     return chance.choice(
         (

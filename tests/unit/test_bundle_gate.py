@@ -130,8 +130,8 @@ def test_an_equal_value_is_refused_as_well(judged: JudgedOf) -> None:
 )
 def test_a_neighbour_of_an_owned_path_is_free(judged: JudgedOf, entry: str) -> None:
     """In aicr-provided size and StorageClass of the volume stay the customer's (ADR-016 section 9)."""
-    component, _, rest = entry.partition(":")
-    path, _, value = rest.partition("=")
+    component, _unused, rest = entry.partition(":")
+    path, _unused, value = rest.partition("=")
     held: Any = judged("eks", PROVIDED, set=[entry]).values[component]
     for key in path.split("."):
         held = held[key]

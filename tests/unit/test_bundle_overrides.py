@@ -62,7 +62,7 @@ def test_the_value_begins_after_the_first_equals_sign() -> None:
 
 
 def test_values_are_taken_apart_into_what_they_name() -> None:
-    found, _ = read(values={"gpuoperator": {"driver": {"version": "1", "env": [{"name": "A"}]}, "empty": {}}})
+    found, _unused = read(values={"gpuoperator": {"driver": {"version": "1", "env": [{"name": "A"}]}, "empty": {}}})
     assert [(one.path, one.value) for one in found] == [
         (("driver", "version"), "1"),
         (("driver", "env"), [{"name": "A"}]),
@@ -120,7 +120,7 @@ def test_what_says_one_thing_is_not_pointed_at(given: dict[str, Any]) -> None:
 
 
 def test_parents_come_before_their_children() -> None:
-    found, _ = read(set=["c:a.b.c=1", "c:z=1", "c:a=1"])
+    found, _unused = read(set=["c:a.b.c=1", "c:z=1", "c:a=1"])
     assert [one.path for one in found] == [("a",), ("z",), ("a", "b", "c")]
 
 

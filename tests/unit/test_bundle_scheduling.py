@@ -37,14 +37,14 @@ COMPONENT = Component(
 )
 
 
-def place(values: dict[str, Any], scheduling: Scheduling, /, **stated: Any) -> Injection:
-    injection = Injection(COMPONENT, values, Stated(**{"values": {}, **stated}))
+def place(given: dict[str, Any], scheduling: Scheduling, /, **stated: Any) -> Injection:
+    injection = Injection(COMPONENT, given, Stated(**{"values": {}, **stated}))
     injection.place(scheduling)
     return injection
 
 
-def placed(values: dict[str, Any], scheduling: Scheduling, /, **stated: Any) -> Any:
-    return place(values, scheduling, **stated).values
+def placed(given: dict[str, Any], scheduling: Scheduling, /, **stated: Any) -> Any:
+    return place(given, scheduling, **stated).values
 
 
 def tolerating(*tolerations: dict[str, str]) -> Scheduling:

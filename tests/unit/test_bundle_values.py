@@ -140,7 +140,7 @@ def _above(name: str, judged: JudgedOf) -> list[str]:
     """Everything that depends on a component, directly or not."""
     above = {name}
     refs = judged("inference").recipe.component_refs
-    for _ in refs:
+    for _unused in refs:
         above |= {ref.name for ref in refs if above & set(ref.dependency_refs or ())}
     return sorted(above - {name})
 

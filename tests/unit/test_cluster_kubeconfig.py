@@ -205,8 +205,8 @@ def test_a_client_certificate(
     (tmp_path / "config").write_text(yamlio.dump(config(user)))
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", spy)
     ask(api, Access(kubeconfig=str(tmp_path / "config")))
-    assert [mode for _, mode in files] == [0o600, 0o600]
-    assert not [path for path, _ in files if path.exists()], "private keys were left behind"
+    assert [mode for _unused, mode in files] == [0o600, 0o600]
+    assert not [path for path, _unused in files if path.exists()], "private keys were left behind"
 
 
 def plugin(folder: Path, script: str) -> dict[str, Any]:
@@ -317,7 +317,7 @@ class Proxy:
 
     def __init__(self, target: str) -> None:
         self.heads: list[str] = []
-        host, _, port = target.partition("://")[2].partition(":")
+        host, _unused, port = target.partition("://")[2].partition(":")
         self._target = (host, int(port))
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
@@ -325,7 +325,7 @@ class Proxy:
 
     def _serve(self) -> None:
         while True:
-            client, _ = self._listener.accept()
+            client, _unused = self._listener.accept()
             head = b""
             while b"\r\n\r\n" not in head:
                 head += client.recv(4096)

@@ -326,7 +326,7 @@ def full_cluster(api: FakeApi) -> None:
 
 def test_slinky_with_one_controller(api: FakeApi) -> None:
     full_cluster(api)
-    snapshot, _, incomplete = take(api, "slinky")
+    snapshot, _unused, incomplete = take(api, "slinky")
     assert incomplete == ()
     assert data(snapshot, "slinky-slurm") == {
         "collection-state": "detected",
@@ -396,7 +396,7 @@ def test_slinky_without_and_with_several_controllers(api: FakeApi) -> None:
 def test_a_list_of_slinky_that_fails_is_never_a_zero(api: FakeApi, code: int) -> None:
     full_cluster(api)
     api.trouble = refuse(f"{SLINKY}/controllers", code=code)
-    snapshot, _, incomplete = take(api, "slinky")
+    snapshot, _unused, incomplete = take(api, "slinky")
     assert data(snapshot, "slinky-slurm") == {
         "collection-state": "unknown",
         "api-available": True,
@@ -404,7 +404,7 @@ def test_a_list_of_slinky_that_fails_is_never_a_zero(api: FakeApi, code: int) ->
     }
     assert [gap.partition(": ")[0] for gap in incomplete] == ["K8s.slinky-slurm"]
     api.trouble = refuse(f"{SLINKY}/loginsets", code=code)
-    snapshot, _, incomplete = take(api, "slinky")
+    snapshot, _unused, incomplete = take(api, "slinky")
     found = data(snapshot, "slinky-slurm") or {}
     assert (found["collection-state"], found["controller-count"]) == ("detected", 1)
     assert not [key for key in found if key.endswith("-count") and key != "controller-count"]
@@ -416,7 +416,7 @@ def test_a_kind_of_slinky_that_is_not_served_is_never_a_zero(api: FakeApi) -> No
     api.objects |= dict(
         group("slinky.slurm.net", "v1beta1", **{name: kind for name, kind in KINDS.items() if name != "accountings"})
     )
-    snapshot, _, incomplete = take(api, "slinky")
+    snapshot, _unused, incomplete = take(api, "slinky")
     assert "accounting-count" not in (data(snapshot, "slinky-slurm") or {})
     assert [gap.partition(": ")[0] for gap in incomplete] == ["K8s.slinky-slurm.accounting-count"]
 
@@ -484,7 +484,7 @@ def test_a_collector_past_its_time_holds_nobody_up(
 ) -> None:
     api.trouble = lambda request: reply if request.path == path else None
     begin = time.monotonic()
-    snapshot, _, incomplete = take(api, timeouts={"k8s": 2, "topology": 2} | {collector: 0.5})
+    snapshot, _unused, incomplete = take(api, timeouts={"k8s": 2, "topology": 2} | {collector: 0.5})
     assert time.monotonic() - begin < 4
     assert named in {gap.partition(": ")[0] for gap in incomplete}
     assert "0.5 s" in " ".join(incomplete)
@@ -590,11 +590,13 @@ def test_no_label_and_no_taint_is_ever_lost(cluster: list[tuple[dict[str, str], 
     names = [f"n{index}" for index in range(len(cluster))]
     found = measured([node(name, labels, tuple(taints)) for name, (labels, taints) in zip(names, cluster, strict=True)])
     labels = {
-        (name, key, value) for name, (labels, _) in zip(names, cluster, strict=True) for key, value in labels.items()
+        (name, key, value)
+        for name, (labels, _unused) in zip(names, cluster, strict=True)
+        for key, value in labels.items()
     }
     taints = {
         (name, key, effect, value)
-        for name, (_, taints) in zip(names, cluster, strict=True)
+        for name, (_unused, taints) in zip(names, cluster, strict=True)
         for key, value, effect in taints
     }
     told = {

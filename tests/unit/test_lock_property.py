@@ -153,11 +153,11 @@ def test_the_oracle_reads_a_contradiction_from_the_files(
     gate_off(monkeypatch)
     values_unchecked(monkeypatch)
     given = {part: {} if part == "values" else [] for part in PARTS}
-    _, faults = verdict(
+    _unused, faults = verdict(
         OverrideSet(0, LEAVES[0], mode, deployer, {**given, "set": [entry]}, False), tmp_path / "bundle"
     )
     assert any(told in fault for fault in faults), faults
-    _, faults = verdict(OverrideSet(0, LEAVES[0], mode, deployer, given, False), tmp_path / "bundle")
+    _unused, faults = verdict(OverrideSet(0, LEAVES[0], mode, deployer, given, False), tmp_path / "bundle")
     assert not faults
 
 

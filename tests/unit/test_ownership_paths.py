@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ADR-016 section 8: exact, ancestor and descendant intersections follow one rule."""
 
+# pylint: disable=arguments-out-of-order  # that the order does not matter is the rule
 from __future__ import annotations
 
 import pytest

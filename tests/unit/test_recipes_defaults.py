@@ -202,7 +202,7 @@ def test_both_ends_of_the_contract_agree() -> None:
 
 def test_each_component_is_used_and_has_its_check() -> None:
     components = registry()
-    used = {ref["name"] for _, ref in component_refs()}
+    used = {ref["name"] for _unused, ref in component_refs()}
     assert used == components.keys()
     for name, entry in components.items():
         assert entry["healthCheck"] == {"assertFile": f"checks/{name}/health-check.yaml"}
@@ -219,7 +219,7 @@ def test_each_manifest_is_listed_and_used() -> None:
     assert {str(path.relative_to(RECIPES)) for path in RECIPES.glob("components/*/manifests/*")} == entries.keys()
     used = {
         path
-        for _, ref in component_refs()
+        for _unused, ref in component_refs()
         for field in ("manifestFiles", "preManifestFiles")
         for path in ref.get(field, [])
     }
@@ -229,5 +229,5 @@ def test_each_manifest_is_listed_and_used() -> None:
 
 
 def test_each_values_file_is_used() -> None:
-    used = {ref["valuesFile"] for _, ref in component_refs() if "valuesFile" in ref}
+    used = {ref["valuesFile"] for _unused, ref in component_refs() if "valuesFile" in ref}
     assert {str(path.relative_to(RECIPES)) for path in RECIPES.glob("components/*/values*.yaml")} == used

@@ -23,7 +23,7 @@ class Tagged(str):
     __slots__ = ()
 
     def __str__(self) -> str:
-        return self
+        return self  # pylint: disable=invalid-str-returned
 
 
 class Lazy(Mapping[str, Any]):

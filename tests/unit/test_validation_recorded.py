@@ -60,8 +60,8 @@ def answer(arguments: list[str], recorded: Mapping[str, bytes], catalog: Catalog
     if not all(path in recorded for path in paths):
         return None
     made, taken = (yamlio.load(recorded[path], path) for path in paths)
-    recipe, _ = recipe_from_document(made, paths[0])
-    snapshot, _ = snapshot_from_document(taken, paths[1])
+    recipe, _unused = recipe_from_document(made, paths[0])
+    snapshot, _unused = snapshot_from_document(taken, paths[1])
     return validate(recipe, snapshot, catalog, phases=options.phase, recipe_digest="x", now=datetime.now(UTC))
 
 

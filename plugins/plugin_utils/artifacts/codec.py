@@ -8,6 +8,7 @@ mapping that is carried along), another dataclass, ``tuple`` of these, ``X | Non
 is ``()``. A field called ``extra`` takes the keys that a lenient document has beyond the known ones.
 """
 
+# pylint: disable=unidiomatic-typecheck  # to isinstance() a boolean is an integer, and a subclass is a builtin
 from __future__ import annotations
 
 import dataclasses
@@ -61,7 +62,7 @@ def dotted(path: Path) -> str:
 
 def key(name: str, default: Any = None) -> Any:
     """A dataclass field whose key in the document is not the camelCase of its name."""
-    return dataclasses.field(default=default, metadata={"key": name})
+    return dataclasses.field(default=default, metadata={"key": name})  # pylint: disable=invalid-field-call  # for one
 
 
 def decode(cls: type[T], document: object, reading: Reading) -> T:

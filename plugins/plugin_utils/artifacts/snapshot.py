@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Snapshot: what was read off a cluster and its nodes (spec/surface.md 2.1, seed *Data transformations*)."""
 
+# pylint: disable=unidiomatic-typecheck  # to isinstance() a boolean is an integer, and a subclass is a builtin
 from __future__ import annotations
 
 import re

@@ -229,7 +229,7 @@ def _deployer(request: BundleRequest, problems: list[AicrError]) -> Deployer:
     ):
         problems += [
             invalid(f"{surface.value} deployer:{key}: the deployer's options are scalars", f"use set deployer:{key}=…")
-            for key, _ in deployer_options(entries)
+            for key, _unused in deployer_options(entries)
         ]
     return deployer_called(request.deployer).read(
         DeployerOptions(request.repo, request.target_revision, request.serial, argocd), problems

@@ -246,7 +246,7 @@ def connection_warnings(
 
 
 def _reached(override: Override) -> Iterator[Path]:
-    for path, _ in leaves(override.value, override.path):
+    for path, _unused in leaves(override.value, override.path):
         yield path
 
 

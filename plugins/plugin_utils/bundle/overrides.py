@@ -161,7 +161,7 @@ def _entry(entry: str, surface: Surface, resolve: Resolve) -> Override | None:
     takes_value = surface is not Surface.DYNAMIC
     form = "component:path=value" if takes_value else "component:path"
     match = _ENTRY.fullmatch(entry)
-    shown, _, rest = entry.partition("=")
+    shown, _unused, rest = entry.partition("=")
     if not match:
         whole = shown if any(credentials(rest, (shown,))) else entry
         raise invalid(f'{surface.value}: "{whole}" names no component and path', f"write {form}")
@@ -205,7 +205,7 @@ def _json(text: str, _path: Path, place: str) -> object:
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
-        keys = [key for key, _ in pairs]
+        keys = [key for key, _unused in pairs]
         raise ValueError(f'duplicate key "{next(key for key in keys if keys.count(key) > 1)}"')
     return mapping
 
@@ -241,7 +241,7 @@ _VALUE_OF: Mapping[Surface, Callable[[str, Path, str], object]] = {
 def deployer_options(entries: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The options of the deployer among the entries of ``set``: ``deployer:key=value``."""
     for entry in entries:
-        component, _, rest = entry.partition(":")
+        component, _unused, rest = entry.partition(":")
         if component == RESERVED:
-            key, _, value = rest.partition("=")
+            key, _unused, value = rest.partition("=")
             yield key, value

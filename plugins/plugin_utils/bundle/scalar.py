@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the text of a ``set`` means, and which values lose something on their way through Helm (cases H1, H3, Y1)."""
 
+# pylint: disable=unidiomatic-typecheck  # to isinstance() a boolean is an integer, and a subclass is a builtin
 from __future__ import annotations
 
 import re

@@ -6,6 +6,7 @@
 The rules are those of spec/engine.md 4.2; what the recipe says on purpose beats a default (case N33).
 """
 
+# pylint: disable=unidiomatic-typecheck  # to isinstance() a boolean is an integer, and a subclass is a builtin
 from __future__ import annotations
 
 import re
@@ -127,7 +128,7 @@ def _taint(place: str, value: object) -> Taint:
     if not isinstance(value, str):
         raise invalid(f"{place}: must be text, not {type_name(value)}", form)
     left, separator, effect = value.partition(":")
-    key, _, text = left.partition("=")
+    key, _unused, text = left.partition("=")
     if not separator or ":" in effect:
         raise invalid(f'{place}: "{value}" is no taint', form)
     if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(text):

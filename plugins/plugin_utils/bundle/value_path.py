@@ -6,6 +6,7 @@ r"""Paths into a component's values: ``controller.nodeSelector.nvidia\.com/gpu``
 Every change copies the mappings on the way and shares the rest, so that nothing that goes in is altered.
 """
 
+# pylint: disable=unidiomatic-typecheck  # to isinstance() a boolean is an integer, and a subclass is a builtin
 from __future__ import annotations
 
 import re

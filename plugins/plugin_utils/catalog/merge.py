@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Merge nested mappings (spec/engine.md 1.6, 1.15); no argument is changed, and what did not change is shared."""
 
+# pylint: disable=unidiomatic-typecheck  # to isinstance() a boolean is an integer, and a subclass is a builtin
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -29,7 +29,7 @@ class Address:
 
         :raises AicrError: INVALID_REQUEST for anything else.
         """
-        namespace, _, name = text.removeprefix(SCHEME).partition("/")
+        namespace, _unused, name = text.removeprefix(SCHEME).partition("/")
         if not text.startswith(SCHEME) or not NAMESPACE.fullmatch(namespace) or not _NAME.fullmatch(name):
             raise invalid(f'"{text}" names no ConfigMap', "write cm://namespace/name, both as Kubernetes allows them")
         return cls(namespace, name)

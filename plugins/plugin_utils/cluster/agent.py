@@ -230,7 +230,7 @@ class _Jobs:
                 self._tell(self._progress(deadline))
         for node, job in self._running.items():
             self._problems.append(self._late(node, job, pods.get(node)))
-        self._problems += [self._late(node, None, None) for _, node in self._waiting]
+        self._problems += [self._late(node, None, None) for _unused, node in self._waiting]
         raise_all(self._problems)
         return dict(sorted(self._observed.items()))
 

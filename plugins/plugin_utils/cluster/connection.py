@@ -25,12 +25,24 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-import urllib3
-from urllib3.exceptions import HTTPError, InsecureRequestWarning, NameResolutionError, NewConnectionError, ProxyError
-from urllib3.util.ssl_ import create_urllib3_context
+try:
+    import urllib3
+    from urllib3.exceptions import (
+        HTTPError,
+        InsecureRequestWarning,
+        NameResolutionError,
+        NewConnectionError,
+        ProxyError,
+    )
+    from urllib3.util.ssl_ import create_urllib3_context
+except ImportError as _missing:
+    # ansible-test imports every file where no such package is; Connection says what to install.
+    URLLIB3_MISSING: ImportError | None = _missing
+else:
+    URLLIB3_MISSING = None
 
 from ..artifacts.versions import RELEASE
-from ..errors import AicrError, Code, invalid
+from ..errors import AicrError, Code, internal, invalid
 from .access import Access
 from .kubeconfig import Login, log_in
 
@@ -105,8 +117,13 @@ class Connection:
         """Log in; asks nothing of the server yet.
 
         :raises AicrError: see :meth:`Access.resolve` and :func:`log_in`; INVALID_REQUEST for certificates or a proxy
-            that make no sense.
+            that make no sense; INTERNAL if the package urllib3 is missing.
         """
+        if URLLIB3_MISSING is not None:
+            raise internal(
+                f"the Python package urllib3 is missing on the controller ({URLLIB3_MISSING})",
+                "python -m pip install urllib3, with the Python that runs Ansible",
+            )
         self._access, self._environ = access.resolve(environ), dict(environ)
         self._lock = threading.Lock()
         self._requests = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from ..artifacts.snapshot import Item
 from .discovery import discover
@@ -55,8 +55,7 @@ def collect(reader: Reader, found: Findings, nodes: NodePass) -> str | None:
     sample = NodeSample()
     with found.tolerate("node"):
         total = nodes.total(SAMPLE, reader.deadline)
-        assert isinstance(total, NodeSample)
-        sample = total
+        sample = cast(NodeSample, total)
         found.add("node", sample.facts)
     return sample.name
 
@@ -147,7 +146,7 @@ def _images(reader: Reader, found: Findings) -> None:
 
 
 def _image(reference: str) -> tuple[str, str]:
-    name, _, tag = reference.rpartition("/")[2].partition("@")[0].partition(":")
+    name, _unused, tag = reference.rpartition("/")[2].partition("@")[0].partition(":")
     return name, tag or "latest"
 
 

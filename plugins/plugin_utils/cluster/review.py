@@ -68,7 +68,7 @@ def require(connection: Connection, rights: Iterable[Right], hint: str) -> None:
 
 
 def _allowed(connection: Connection, right: Right, deadline: Deadline) -> bool:
-    resource, _, subresource = right.resource.partition("/")
+    resource, _unused, subresource = right.resource.partition("/")
     attributes = {
         "verb": right.verb,
         "group": right.group,

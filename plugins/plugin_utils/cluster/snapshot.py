@@ -9,7 +9,7 @@ import queue
 import threading
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ..artifacts.snapshot import Snapshot, SnapshotHeader, Subtype, new_snapshot
 from ..errors import AicrError, Code, combined, not_found
@@ -120,8 +120,7 @@ class _Runs:
         elif self._nodes:
             with found.tolerate():
                 total = self._nodes.total(topology.TYPE, reader.deadline)
-                assert isinstance(total, Topology)
-                total.measure(found, self._most)
+                cast(Topology, total).measure(found, self._most)
 
     def finish(self) -> list[Findings]:
         """Wait for all of them, each until its own time is over.

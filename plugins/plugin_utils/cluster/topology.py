@@ -68,7 +68,7 @@ def _items(entries: Iterable[tuple[tuple[str, ...], _Nodes]], names: tuple[str, 
 
 
 def _folded_labels(labels: Mapping[tuple[str, str], _Nodes]) -> dict[str, object]:
-    values = _count(key for key, _ in labels)
+    values = _count(key for key, _unused in labels)
     folded: dict[str, object] = {}
     for (key, value), nodes in sorted(labels.items(), key=lambda entry: values[entry[0][0]] == 1):
         folded[key if values[key] == 1 else f"{key}.{value}"] = f"{value}|{nodes.text}"
@@ -76,7 +76,7 @@ def _folded_labels(labels: Mapping[tuple[str, str], _Nodes]) -> dict[str, object
 
 
 def _folded_taints(taints: Mapping[tuple[str, str, str], _Nodes]) -> dict[str, object]:
-    kinds = _count(key for key, _, _ in taints)
+    kinds = _count(key for key, _unused, _unused in taints)
     folded: dict[str, object] = {}
     for (key, effect, value), nodes in sorted(taints.items(), key=lambda entry: kinds[entry[0][0]] == 1):
         if kinds[key] == 1:

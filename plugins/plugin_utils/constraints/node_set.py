@@ -152,8 +152,8 @@ def _partition(key: str, entries: Iterable[tuple[str, tuple[str, ...]]]) -> dict
 
 
 def _unfold(name: str, reading: object) -> tuple[str, str]:
-    value, bar, nodes = scalar_text(reading).partition("|")
-    if not bar:
+    value, separator, nodes = scalar_text(reading).partition("|")
+    if not separator:
         raise _malformed(name)
     return value, nodes
 

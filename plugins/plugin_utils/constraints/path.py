@@ -50,7 +50,7 @@ class ConstraintPath:
         """
         if name != name.strip() or not name:
             raise invalid(f'constraint path "{name}" is empty or has blanks around it', _HINT)
-        type_name, _, rest = name.partition(".")
+        type_name, _unused, rest = name.partition(".")
         if type_name not in COLLECTED:
             meant = nearest(type_name, COLLECTED)
             hint = f'did you mean "{meant}"?' if meant else f"known types: {', '.join(COLLECTED)}"

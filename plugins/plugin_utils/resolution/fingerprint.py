@@ -36,7 +36,8 @@ class Detected:
 
 
 def criteria_from_snapshot(
-    snapshot: Snapshot, valid: Mapping[str, AbstractSet[str]] | Mapping[str, tuple[str, ...]] = known_criteria.KNOWN
+    snapshot: Snapshot,
+    valid: Mapping[str, AbstractSet[str]] | Mapping[str, tuple[str, ...]] = known_criteria.KNOWN,  # pylint: disable=dangerous-default-value
 ) -> Detected:
     """Service, accelerator, operating system and number of nodes as read off a cluster.
 

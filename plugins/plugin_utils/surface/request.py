@@ -72,7 +72,7 @@ def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> dict[s
     for name, field in fields.items():
         if field.value is None:
             continue
-        head, _, tail = name.partition(".")
+        head, _unused, tail = name.partition(".")
         stated = (options.stated(head) or {}).get(tail) if tail else options.stated(head)
         choices = _choices(spec, name)
         value = field.normal(field.value) if choices else field.value
@@ -117,7 +117,7 @@ def _asks(value: object) -> bool:
 
 
 def _choices(spec: Spec, name: str) -> list[str]:
-    head, _, tail = name.partition(".")
+    head, _unused, tail = name.partition(".")
     option = spec[head].get("options", {}).get(tail, {}) if tail else spec[head]
     return list(option.get("choices", ()))
 

@@ -95,10 +95,10 @@ def _take(values: Mapping[str, Any], options: Options) -> tuple[dict[str, Any], 
     summary = _summary(snapshot, connection)
     if values["nodes"]:
         of_nodes = [read_snapshot(node, options, "nodes") for node in values["nodes"]]
-        snapshot = merge_snapshots([snapshot, *(node for node, _ in of_nodes)])
+        snapshot = merge_snapshots([snapshot, *(node for node, _unused in of_nodes)])
         count, differences = told_differences(snapshot)
         summary |= {"differing": count}
-        warnings += [*(warning for _, told in of_nodes for warning in told), *differences]
+        warnings += [*(warning for _unused, told in of_nodes for warning in told), *differences]
     return snapshot_to_document(snapshot), summary, warnings
 
 
