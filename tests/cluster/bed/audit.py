@@ -27,6 +27,7 @@ class Request:
     """One request as the API server answered it."""
 
     user: str
+    """Empty for somebody whose credentials were not accepted."""
     verb: str
     resource: str
     """With its subresource, as in `pods/log`; empty for what is no resource, such as /version."""
@@ -90,7 +91,7 @@ def _request(event: Object) -> Request:
     resource = about.get("resource", "")
     user = event.get("impersonatedUser") or event["user"]
     return Request(
-        user=user["username"],
+        user=user.get("username", ""),
         verb=event["verb"],
         resource=f"{resource}/{about['subresource']}" if "subresource" in about else resource,
         namespace=about.get("namespace", ""),
