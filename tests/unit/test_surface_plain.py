@@ -22,8 +22,8 @@ class Tagged(str):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
-        return self  # pylint: disable=invalid-str-returned
+    def __str__(self) -> str:  # pylint: disable=invalid-str-returned
+        return self
 
 
 class Lazy(Mapping[str, Any]):

@@ -37,12 +37,13 @@ class Detected:
 
 def criteria_from_snapshot(
     snapshot: Snapshot,
-    valid: Mapping[str, AbstractSet[str]] | Mapping[str, tuple[str, ...]] = known_criteria.KNOWN,  # pylint: disable=dangerous-default-value
+    valid: Mapping[str, AbstractSet[str]] | Mapping[str, tuple[str, ...]] | None = None,
 ) -> Detected:
     """Service, accelerator, operating system and number of nodes as read off a cluster.
 
     :param valid: the values that can be a criterion; any other reading is noted and gives none.
     """
+    valid = known_criteria.KNOWN if valid is None else valid
     notes: list[str] = []
     found: dict[str, str | None] = {
         "service": _service(snapshot),

@@ -197,7 +197,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def _chunk(self, data: bytes) -> None:
-        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        if data:  # an empty one would be the end
+            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def _break(self) -> None:
         """Reset the connection, as a firewall or a restarted load balancer does."""
