@@ -109,10 +109,10 @@ def replace_tree(destination: Path, tree: Tree, is_ours: Callable[[Path], bool])
     sibling, aside = _sibling(destination), _aside(destination)
     try:
         shutil.rmtree(sibling, ignore_errors=True)
+        for folder in sorted({name.rpartition("/")[0] for name in tree}):
+            _make_folder(sibling / folder)
         for name, file in tree.items():
-            target = sibling / name
-            _make_folder(target.parent)
-            _write(target, file.content, file.mode)
+            _write(sibling / name, file.content, file.mode)
         if destination.exists():
             destination.rename(aside)
         sibling.rename(destination)
@@ -233,7 +233,7 @@ def _write(path: Path, content: bytes | str, mode: int, *, synced: bool = False)
         for start in range(0, len(content), _STRETCH):
             stretch = content[start : start + _STRETCH]
             stream.write(stretch.encode() if isinstance(stretch, str) else stretch)
+        stream.flush()
+        os.fchmod(descriptor, mode)
         if synced:
-            stream.flush()
-            os.fsync(stream.fileno())
-    path.chmod(mode)
+            os.fsync(descriptor)

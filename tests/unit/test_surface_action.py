@@ -353,7 +353,7 @@ TREE = {
 
 def directory(tree: dict[str, FileContent], dest: Path) -> Make:
     whole = {**tree, CHECKSUMS: FileContent(write_checksums(tree).encode())}
-    return lambda options: Outcome(Directory(Bundle(whole, (), (), "sha256:0")), dest, "sha256:0", {})
+    return lambda options: Outcome(Directory(Bundle(whole, (), (), "sha256:0", {})), dest, "sha256:0", {})
 
 
 @pytest.mark.parametrize(

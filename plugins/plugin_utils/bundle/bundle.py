@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .. import yamlio
 from ..artifacts.digest import digest
@@ -75,12 +76,14 @@ class Bundle:
 
     :ivar order: the folders in the order of installation.
     :ivar digest: of ``checksums.txt``, and so of every file.
+    :ivar info: the document in ``bundle-info.yaml``.
     """
 
     tree: Tree
     order: tuple[str, ...]
     warnings: tuple[str, ...]
     digest: str
+    info: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -116,20 +119,17 @@ def make_bundle(request: BundleRequest) -> Bundle:
     raise_all(judged.deployer.problems(plan))
     tree: dict[str, FileContent] = dict(judged.deployer.files(plan))
     tree["README.md"] = text_file(readme(plan, judged.deployer))
-    tree[BUNDLE_INFO] = text_file(
-        yamlio.dump(
-            bundle_info(
-                plan,
-                judged.deployer,
-                recipe_digest=digest(recipe_to_document(request.recipe)),
-                recipe_version=request.recipe.metadata.version if request.recipe.metadata else None,
-                version=request.version,
-                components=[ref.name for ref in recipe.component_refs] if request.components else (),
-                scheduling=request.scheduling,
-                serial=request.serial,
-            )
-        )
+    info = bundle_info(
+        plan,
+        judged.deployer,
+        recipe_digest=digest(recipe_to_document(request.recipe)),
+        recipe_version=request.recipe.metadata.version if request.recipe.metadata else None,
+        version=request.version,
+        components=[ref.name for ref in recipe.component_refs] if request.components else (),
+        scheduling=request.scheduling,
+        serial=request.serial,
     )
+    tree[BUNDLE_INFO] = text_file(yamlio.dump(info))
     if judged.deployer.keeps_recipe:
         tree[RECIPE] = text_file(yamlio.dump(recipe_to_document(recipe)))
     sums = text_file(write_checksums(tree))
@@ -139,6 +139,7 @@ def make_bundle(request: BundleRequest) -> Bundle:
         tuple(folder.path for folder in plan.folders),
         judged.warnings,
         "sha256:" + hashlib.sha256(sums.content).hexdigest(),
+        info,
     )
 
 

@@ -57,7 +57,7 @@ def make_bundle(options: Options) -> Outcome:
         digest=bundle.digest,
         summary=_summary(bundle, recipe),
         warnings=(*warnings, *bundle.warnings),
-        document=_info(bundle),
+        document=bundle.info,
         also={"files": sorted(bundle.tree), "order": list(bundle.order)},
     )
 
@@ -184,13 +184,8 @@ def _refuse_detour(path: str, config: Config | None, source: BundleInput) -> Non
         )
 
 
-def _info(bundle: Bundle) -> dict[str, Any]:
-    info: dict[str, Any] = yamlio.load(bundle.tree[BUNDLE_INFO].content, BUNDLE_INFO)
-    return info
-
-
 def _summary(bundle: Bundle, recipe: RecipeResult) -> dict[str, object]:
-    info, mode = _info(bundle), recipe.accounting_mode
+    info, mode = bundle.info, recipe.accounting_mode
     return {
         "deployer": info["build"]["deployer"],
         "components": len({release["component"] for release in info["layout"]["releases"]}),
