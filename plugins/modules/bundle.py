@@ -20,7 +20,10 @@ options:
   dest:
     description:
       - The directory to write, not a link to one. Required, here or in O(config).
-      - It is replaced as a whole if it is a bundle. One that holds anything else is never touched.
+      - It is replaced as a whole if it is a bundle, and what was changed in it by hand is then as the recipe and the
+        options say. One that holds anything else, also a bundle to which something was added, such as C(.git), is
+        never touched; the task fails with C(CONFLICT) and names what is there.
+      - Files get the mode C(0644) or C(0755), directories C(0755), whatever the umask is.
     type: path
   deployer:
     description:
@@ -97,10 +100,11 @@ options:
         description: The StorageClass of volumes that several pods write.
         type: str
   repo:
-    description: The URL of the Git repository that will hold the bundle, for deployers that read one.
+    description:
+      - The URL of the Git repository that will hold the bundle. V(helm) reads none and refuses it.
     type: str
   target_revision:
-    description: The branch, tag or commit of O(repo).
+    description: The branch, tag or commit of O(repo). V(helm) refuses it as well.
     type: str
   serial:
     description:
