@@ -398,6 +398,17 @@ def test_the_name_in_the_certificate_is_checked(api: FakeApi, config: Config) ->
     )
 
 
+@pytest.mark.parametrize("form", ["json", "yaml", "base64"])
+def test_the_content_of_a_kubeconfig_is_no_path_and_is_not_shown(config: Config, form: str) -> None:
+    document = config({"token": SECRET, "client-certificate-data": "x" * 4000})
+    text = json.dumps(document)
+    given = {"json": text, "yaml": yamlio.dump(document), "base64": base64.b64encode(text.encode()).decode()}[form]
+    with pytest.raises(AicrError, match="is the content of a kubeconfig") as caught:
+        Connection(Access(kubeconfig=given), {})
+    assert "from_yaml" in str(caught.value.hint)
+    assert given[:40] not in f"{caught.value}{caught.value.details}{Access(kubeconfig=given)!r}"
+
+
 def test_a_missing_context_names_those_that_exist(config: Config) -> None:
     error = refusal(config(), context="three")
     assert error.code.value == "NOT_FOUND"

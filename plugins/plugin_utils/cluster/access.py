@@ -36,7 +36,7 @@ class Access:
     :ivar in_cluster: take the ServiceAccount of the pod that this runs in.
     """
 
-    kubeconfig: str | Mapping[str, object] | None = None
+    kubeconfig: str | Mapping[str, object] | None = dataclasses.field(default=None, repr=False)
     context: str | None = None
     host: str | None = None
     api_key: str | None = dataclasses.field(default=None, repr=False)

@@ -25,6 +25,7 @@ from .access import Access
 from .exec_plugin import run_exec_plugin
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+MAX_PATH = 4096
 MAX_KUBECONFIG_BYTES = 16 * 1024 * 1024
 
 Document = Mapping[str, object]
@@ -156,6 +157,11 @@ class _Entry:
 
 def _from_kubeconfig(given: str | Document, context: str | None, environ: Mapping[str, str]) -> Login:
     if isinstance(given, str):
+        if _is_content(given):  # it may hold credentials, so nobody may see it as a path
+            raise invalid(
+                "kubeconfig: is the content of a kubeconfig, where a path or a mapping is due",
+                "give the path of the file, or make a mapping of the text with the filter from_yaml",
+            )
         path = Path(os.path.expandvars(given)).expanduser()
         document, source, base = yamlio.load_file(path, MAX_KUBECONFIG_BYTES), str(path), path.absolute().parent
     else:
@@ -191,6 +197,11 @@ def _from_kubeconfig(given: str | Document, context: str | None, environ: Mappin
         return login
     user = _entry(users[user_name], "user", f'{source}: user "{user_name}"', base)
     return _with_user(login, user, cluster, environ)
+
+
+def _is_content(text: str) -> bool:
+    """Whether a text is no path, but what stands in a file, as YAML, JSON or base64."""
+    return "\n" in text.strip() or text.lstrip().startswith("{") or len(text) > MAX_PATH
 
 
 def _with_user(login: Login, user: _Entry, cluster: _Entry, environ: Mapping[str, str]) -> Login:
