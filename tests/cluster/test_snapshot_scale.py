@@ -43,7 +43,7 @@ def costs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Cost]]
     try:
         found = {}
         for nodes in (200, 2000, 5000):
-            growing.add_nodes(nodes)
+            growing.add_nodes(nodes, ready=nodes < 5000)
             with growing.audit.recording("admin") as requests:
                 found[nodes] = measure(growing.kubeconfig, folder / f"{nodes}.yaml")
             assert {request.verb for request in requests} == {"get", "list"}

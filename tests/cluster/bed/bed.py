@@ -181,9 +181,12 @@ class Bed:
         node = self.api.get(f"/api/v1/nodes/{name}")
         return root_of(self.directory / "roots", node, FakeCluster.load(self.settings.cluster))
 
-    def add_nodes(self, total: int) -> None:
-        """Let the last group of nodes grow until there are so many in all, and wait until they are Ready."""
-        self._add_nodes(FakeCluster.load(self.settings.cluster), total)
+    def add_nodes(self, total: int, ready: bool = True) -> None:
+        """Let the last group of nodes grow until there are so many in all.
+
+        :param ready: whether to wait until they are Ready, which takes as long as to make them.
+        """
+        self._add_nodes(FakeCluster.load(self.settings.cluster), total, ready)
 
     def write_kubeconfig(self, place: Path, server: str | None = None, **user: object) -> Path:
         """A kubeconfig of this bed with a user entry of one's own, such as `token=...` or `exec={...}`.
@@ -354,14 +357,15 @@ class Bed:
         names = {workload["name"] for workload in expected}
         self._wait("kubelet", 60 + (total or 0) / 10, lambda: self._all_running("kube-system", names))
 
-    def _add_nodes(self, fake: FakeCluster, total: int | None) -> None:
+    def _add_nodes(self, fake: FakeCluster, total: int | None, ready: bool = True) -> None:
         port = self.slot.port("kubelet")
         there = {node["metadata"]["name"] for node in self._setup.items("/api/v1/nodes")}
         wanted = {node["metadata"]["name"]: node for node in fake.nodes(port, total)}
         with ThreadPoolExecutor(4) as pool:
             new = [node for name, node in wanted.items() if name not in there]
             list(pool.map(lambda node: self._setup.create("/api/v1/nodes", node), new))
-        self._wait("kwok", 60 + len(wanted) / 50, lambda: all(map(_usable, self._setup.items("/api/v1/nodes"))))
+        if ready:
+            self._wait("kwok", 60 + len(wanted) / 50, lambda: all(map(_usable, self._setup.items("/api/v1/nodes"))))
 
     def _answers(self) -> bool:
         tls = ssl.create_default_context(cafile=str(self.authority.certificate))
