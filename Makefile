@@ -148,6 +148,10 @@ test-cluster: $(SETUP) ## tests on the cluster that is up, or on one of their ow
 cluster-stop: $(SETUP) ## stop what `make cluster` brought up
 	$(BED) stop
 
+.PHONY: examples
+examples: $(SETUP) ## take the snapshots in examples/ anew, each of a test cluster of its own
+	python -m ansible_collections.aicr.runtime.tests.cluster.examples
+
 ## ---- more
 
 .PHONY: bench

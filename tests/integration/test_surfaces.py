@@ -212,7 +212,7 @@ def test_an_owned_path_is_refused_before_anything_is_written(ansible: Ansible) -
 
 
 def test_a_constraint_that_fails_fails_the_task_unless_told_otherwise(ansible: Ansible) -> None:
-    old = Path(SNAPSHOT).read_text().replace("v1.34", "v1.29")
+    old = Path(SNAPSHOT).read_text().replace("v1.36", "v1.29")
     (ansible.folder / "old.yaml").write_text(old)
     options = {**VALIDATE["aicr.runtime.validate"], "snapshot": "old.yaml"}
     run = ansible.tasks([RECIPE, *rescue({"name": "validate", "aicr.runtime.validate": options})])
