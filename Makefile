@@ -171,6 +171,7 @@ lock: $(SETUP) ## choose newer packages within requirements/*.in and write the l
 	tools/lock
 
 .PHONY: clean
-clean: ## remove everything that these commands made
+clean: ## stop the test beds and remove everything that these commands made
+	if [ -d .cache/cluster ]; then $(MAKE) --no-print-directory cluster-stop; fi
 	rm -rf .venv .venv-3.11 .cache artifacts dist tests/output .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

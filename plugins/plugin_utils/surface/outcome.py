@@ -170,10 +170,7 @@ class Document:
 
     def store(self, dest: Path) -> None:
         file = real(dest)  # a link stays one
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise invalid(f"{file.parent}: cannot be made: {error.strerror}", "name another dest") from error
+        atomic.make_folder(file.parent)
         atomic.write_file(file, self.text)
 
 
