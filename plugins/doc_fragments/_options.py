@@ -84,6 +84,30 @@ requirements:
   - urllib3 >= 2.1, which the Python package kubernetes brings along, on the controller, if a cluster is named
 """
 
+    RUN = r"""
+options:
+  run:
+    description:
+      - The name of the run that this task belongs to, as M(aicr.runtime.lease) was given it.
+      - The Lease is renewed when the task begins and every 15 seconds while it works. A run that has lost it begins
+        nothing more, and the task fails.
+      - Without it the task works under no Lease. Nothing is renewed in check mode.
+    type: str
+  lease:
+    description: Where the Lease is.
+    type: dict
+    default: {}
+    suboptions:
+      namespace:
+        description: Its namespace.
+        type: str
+        default: default
+      name:
+        description: Its name.
+        type: str
+        default: aicr-deployment
+"""
+
     SELECTION = r"""
 options:
   criteria:

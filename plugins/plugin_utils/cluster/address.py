@@ -13,7 +13,7 @@ from ..errors import invalid
 SCHEME = "cm://"
 _LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 NAMESPACE = re.compile(_LABEL)
-_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Address:
         :raises AicrError: INVALID_REQUEST for anything else.
         """
         namespace, _unused, name = text.removeprefix(SCHEME).partition("/")
-        if not text.startswith(SCHEME) or not NAMESPACE.fullmatch(namespace) or not _NAME.fullmatch(name):
+        if not text.startswith(SCHEME) or not NAMESPACE.fullmatch(namespace) or not NAME.fullmatch(name):
             raise invalid(f'"{text}" names no ConfigMap', "write cm://namespace/name, both as Kubernetes allows them")
         return cls(namespace, name)
 

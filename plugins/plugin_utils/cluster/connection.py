@@ -21,6 +21,8 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -74,12 +76,14 @@ class Answer:
 
     :ivar wire: the body as it came, compressed or not; a page of a list is a tenth of its size in this form.
     :ivar retry_after: how many seconds the server asks to wait.
+    :ivar date: what time it was for the server, if it said so.
     """
 
     status: int
     wire: bytes | bytearray
     zipped: bool = False
     retry_after: float | None = None
+    date: datetime | None = None
 
     def parts(self) -> Iterator[bytes]:
         """The body, piece by piece."""
@@ -218,7 +222,8 @@ def _read(response: urllib3.BaseHTTPResponse, path: str, deadline: Deadline) -> 
             raise late(path, deadline)
     if zipped and not unzip.eof:
         raise urllib3.exceptions.ProtocolError("cut in the middle")
-    return Answer(response.status, wire, zipped, _seconds(response.headers.get("Retry-After")))
+    headers = response.headers
+    return Answer(response.status, wire, zipped, _seconds(headers.get("Retry-After")), _date(headers.get("Date")))
 
 
 def _unzipped(unzip: Any, chunk: bytes) -> Iterator[bytes]:
@@ -359,6 +364,13 @@ def _files(*contents: bytes) -> Iterator[list[str]]:
 
 def _seconds(text: str | None) -> float | None:
     return float(text) if text is not None and text.isdecimal() else None
+
+
+def _date(text: str | None) -> datetime | None:
+    try:
+        return None if text is None else parsedate_to_datetime(text).astimezone(UTC)
+    except ValueError:
+        return None
 
 
 def _lost(login: Login, error: BaseException, deadline: Deadline) -> AicrError:
