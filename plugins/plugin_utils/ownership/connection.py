@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from ..artifacts.recipe import AccountingMode
 from ..errors import AicrError, invalid
@@ -75,7 +76,7 @@ def value_problems(mode: AccountingMode, values: Mapping[str, Mapping[str, objec
     if _at(slurm, "accounting.enabled") is not True:
         problems.append(_differs(mode, SLURM, "accounting.enabled", True, _at(slurm, "accounting.enabled")))
     if mode is AccountingMode.CUSTOMER_MANAGED:
-        return [*problems, *_customer_problems(slurm)]
+        return [*problems, *map(_wrong, connection_problems(_at(slurm, STORAGE)))]
     for component, contract in PROVIDED.items():
         present = values.get(component)
         if present is None:
@@ -88,72 +89,84 @@ def value_problems(mode: AccountingMode, values: Mapping[str, Mapping[str, objec
     return problems
 
 
-def _customer_problems(values: Mapping[str, object]) -> Iterator[AicrError]:
-    """The customer's storageConfig is closed, complete, and such that slurmdbd can read and use it."""
-    storage = _at(values, STORAGE)
-    if not isinstance(storage, Mapping):
-        yield _wrong(STORAGE, "must be a mapping", f"give {', '.join(_KEYS)}")
+class Wrong(NamedTuple):
+    """What is wrong about a connection.
+
+    :ivar key: where in it, with dots; empty for all of it.
+    :ivar what: the predicate of a sentence about that place. It holds no value but that of a host.
+    :ivar hint: the way out.
+    """
+
+    key: str
+    what: str
+    hint: str
+
+
+def connection_problems(connection: object) -> Iterator[Wrong]:
+    """A connection is closed, complete, and such that slurmdbd can read and use it (slurm-accounting.md 2.4, 4.4).
+
+    :param connection: host, port, database, username, and passwordKeyRef with name and key.
+    """
+    if not isinstance(connection, Mapping):
+        yield Wrong("", "must be a mapping", f"give {', '.join(_KEYS)}")
         return
-    reference = storage.get("passwordKeyRef")
-    for key in storage:
+    reference = connection.get("passwordKeyRef")
+    for key in connection:
         if key not in _KEYS:
-            yield _wrong(
-                f"{STORAGE}.{key}", "is not part of the connection contract", f"its keys are {', '.join(_KEYS)}"
-            )
+            yield Wrong(str(key), "is not part of the connection contract", f"its keys are {', '.join(_KEYS)}")
     for key in reference if isinstance(reference, Mapping) else ():
         if key not in _REFERENCE_KEYS:
-            yield _wrong(
-                f"{STORAGE}.passwordKeyRef.{key}",
+            yield Wrong(
+                f"passwordKeyRef.{key}",
                 "is not part of the connection contract",
                 "name a Secret by name and key; a password itself has no place in values",
             )
-    port = storage.get("port")
+    port = connection.get("port")
     whole = type(port) is int or (type(port) is float and port.is_integer())
     if not (whole and isinstance(port, (int, float)) and 1 <= port <= 65535):
-        yield _wrong(f"{STORAGE}.port", "must be a whole number from 1 to 65535", "MariaDB and MySQL listen on 3306")
+        yield Wrong("port", "must be a whole number from 1 to 65535", "MariaDB and MySQL listen on 3306")
     elif port == _POSTGRES_PORT:
-        yield _wrong(
-            f"{STORAGE}.port",
-            f"is {_POSTGRES_PORT}, the port of PostgreSQL,",
-            "slurmdbd speaks to MariaDB or MySQL only",
-        )
-    yield from _host_problems(storage.get("host"))
+        yield Wrong("port", f"is {_POSTGRES_PORT}, the port of PostgreSQL,", "slurmdbd speaks to MariaDB or MySQL only")
+    yield from _host_problems(connection.get("host"))
     texts = {
-        "database": (storage.get("database"), _DATABASE, "letters, digits and _, at most 64"),
-        "username": (storage.get("username"), _USER, "1 to 32 characters, no blank, quote, #, ; or backslash"),
+        "database": (connection.get("database"), _DATABASE, "letters, digits and _, at most 64"),
+        "username": (connection.get("username"), _USER, "1 to 32 characters, no blank, quote, #, ; or backslash"),
     }
     held = reference if isinstance(reference, Mapping) else {}
     texts["passwordKeyRef.name"] = (held.get("name"), _SECRET, "the name of a Secret")
     texts["passwordKeyRef.key"] = (held.get("key"), _SECRET_KEY, "a key of that Secret")
     for key, (text, form, hint) in texts.items():
         if not isinstance(text, str) or not text.strip():
-            yield _wrong(f"{STORAGE}.{key}", "must be text that is not empty", hint)
+            yield Wrong(key, "must be text that is not empty", hint)
         elif not form.fullmatch(text):
-            yield _wrong(f"{STORAGE}.{key}", "has characters that slurmdbd or Kubernetes do not take", hint)
+            yield Wrong(key, "has characters that slurmdbd or Kubernetes do not take", hint)
 
 
-def _host_problems(host: object) -> Iterator[AicrError]:
-    path = f"{STORAGE}.host"
+def _host_problems(host: object) -> Iterator[Wrong]:
     if not isinstance(host, str) or not host.strip():
-        yield _wrong(
-            path, "must be text that is not empty", "give the name that the database has inside the cluster's network"
+        yield Wrong(
+            "host", "must be text that is not empty", "give the name that the database has inside the cluster's network"
         )
     elif _POSTGRES.fullmatch(host):
-        yield _wrong(
-            path, "is an address of PostgreSQL", "slurmdbd speaks to MariaDB or MySQL only; give the host of one alone"
+        yield Wrong(
+            "host",
+            "is an address of PostgreSQL",
+            "slurmdbd speaks to MariaDB or MySQL only; give the host of one alone",
         )
     elif "://" in host:
-        yield _wrong(
-            path,
+        yield Wrong(
+            "host",
             "is a URL where a mere host name is due",
             "slurmdbd speaks to MariaDB or MySQL only; leave the scheme out",
         )
     elif _is_elsewhere_another(host):
-        yield _wrong(
-            path, f'is "{host}", which is not the same machine from every node', "give a name that resolves everywhere"
+        yield Wrong(
+            "host",
+            f'is "{host}", which is not the same machine from every node',
+            "give a name that resolves everywhere",
         )
     elif _address(host) is None and (not _DNS_NAME.fullmatch(host) or _NUMBER.fullmatch(host)):
-        yield _wrong(path, "is neither a DNS name nor an address", "give the host alone, without port, user or path")
+        yield Wrong("host", "is neither a DNS name nor an address", "give the host alone, without port, user or path")
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -185,8 +198,10 @@ def _at(values: Mapping[str, object], path: str) -> object:
     return found
 
 
-def _wrong(path: str, what: str, hint: str) -> AicrError:
-    return invalid(f"{SLURM}:{path} {what} in accounting mode customer-managed", hint, component=SLURM, path=path)
+def _wrong(wrong: Wrong) -> AicrError:
+    path = f"{STORAGE}.{wrong.key}".rstrip(".")
+    message = f"{SLURM}:{path} {wrong.what} in accounting mode customer-managed"
+    return invalid(message, wrong.hint, component=SLURM, path=path)
 
 
 def _differs(mode: AccountingMode, component: str, path: str, due: object, found: object) -> AicrError:
