@@ -17,7 +17,7 @@ import pytest
 
 from ansible_collections.aicr.runtime.plugins.modules import host_snapshot
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
-from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import lease, options
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import deployment_plan, lease, options
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 NAMES = {
@@ -28,6 +28,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "bundle"): options.BUNDLE,
     ("module", "bundle_verify"): options.BUNDLE_VERIFY,
     ("module", "check_variables"): options.CHECK_VARIABLES,
+    ("module", "deployment_plan"): deployment_plan.SPEC,
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
     ("module", "lease"): lease.SPEC,
     ("module", "recipe"): options.RECIPE,

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
 
 from .. import yamlio
 from ..artifacts import versions
 from ..errors import AicrError
 from .deployers import Deployer, Plan
 from .scheduling import Scheduling
+from .value_path import Path, dotted
 
 BUNDLE_INFO = "bundle-info.yaml"
 RECIPE = "recipe.yaml"
@@ -26,6 +27,7 @@ def bundle_info(
     recipe_version: str | None,
     version: str | None,
     components: Sequence[str],
+    dynamic: Mapping[str, Sequence[Path]],
     scheduling: Scheduling,
     serial: bool,
 ) -> dict[str, object]:
@@ -33,6 +35,8 @@ def bundle_info(
 
     :param recipe_digest: of the recipe as it was given, with everything that it declares.
     :param components: the component filter, if one was given.
+    :param dynamic: by component what stands open for the installation; whoever installs may give these paths a value,
+        and no others.
     """
     recipe: dict[str, object] = {"digest": recipe_digest}
     if deployer.keeps_recipe:
@@ -42,6 +46,8 @@ def bundle_info(
     settings: dict[str, object] = {"checksums": True, "serial": serial, **deployer.settings()}
     if components:
         settings["components"] = sorted(components)
+    if dynamic:
+        settings["dynamic"] = sorted(f"{name}:{dotted(path)}" for name, paths in dynamic.items() for path in paths)
     placement = {
         name: group
         for name, group in (
@@ -86,7 +92,7 @@ def _group(selector: object, tolerations: object) -> dict[str, object]:
     return group
 
 
-def describes_bundle(directory: Path) -> bool:
+def describes_bundle(directory: FilePath) -> bool:
     """Whether a directory has the file by which one of ours is known."""
     try:
         document = yamlio.load_file(directory / BUNDLE_INFO)

@@ -37,21 +37,11 @@ LEGACY_WINDOW_ENDS = "2.0.0"
 """The release from which a recipe without accounting mode may no longer turn accounting on at bundling."""
 
 
-def profile_problem(recipe: RecipeResult) -> AicrError | None:
-    """A recipe with a selected profile is refused until its lock exists."""
-    profile = recipe.metadata.selected_profile if recipe.metadata else None
-    if not profile:
-        return None
-    selected = f"{profile.name}={profile.value}"
-    return invalid(
-        f"the recipe has the configuration profile {selected} selected, whose lock this release cannot keep yet",
-        "bundle a recipe without a profile",
-        profile=selected,
-    )
+def override_problems(override: Override, recipe: RecipeResult, into: str = "the bundle") -> Iterator[AicrError]:
+    """Why an override is refused; nothing if it may be applied.
 
-
-def override_problems(override: Override, recipe: RecipeResult) -> Iterator[AicrError]:
-    """Why an override is refused; nothing if it may be applied."""
+    :param into: where its value goes, as messages call it.
+    """
     owned = _owned_problem(override, recipe.accounting_mode)
     if owned:
         yield owned
@@ -63,7 +53,7 @@ def override_problems(override: Override, recipe: RecipeResult) -> Iterator[Aicr
         return
     for path in credentials(override.value, override.path):
         yield invalid(
-            f"{override.surface.value} {override.written}:{path} would put a credential into the bundle",
+            f"{override.surface.value} {override.written}:{path} would put a credential into {into}",
             "keep it in a Secret and refer to that by name and key",
             component=override.component,
             path=path,

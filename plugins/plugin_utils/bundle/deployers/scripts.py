@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..layout import Folder
 
@@ -152,10 +152,13 @@ def install(folder: Folder) -> str:
         return _INSTALL.format(
             release=release, namespace=namespace, source=_UPSTREAM, chart='"${CHART}"', extra=_REPOSITORY
         )
-    # Helm makes the namespace first, so a chart that holds it as well has to take it over.
-    owns = any(_NAMESPACE_OBJECT.search(text) for text in (folder.templates or {}).values())
-    extra = "arguments+=(--take-ownership)\n" if owns else ""
+    extra = "arguments+=(--take-ownership)\n" if takes_over((folder.templates or {}).values()) else ""
     return _INSTALL.format(release=release, namespace=namespace, source="", chart=".", extra=extra)
+
+
+def takes_over(templates: Iterable[str]) -> bool:
+    """Whether a chart holds its namespace, which Helm makes before the chart, so that the chart has to take it over."""
+    return any(_NAMESPACE_OBJECT.search(text) for text in templates)
 
 
 def deploy(folders: Sequence[Folder]) -> str:
