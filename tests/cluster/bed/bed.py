@@ -31,6 +31,7 @@ from . import slot
 from .api import Api, ApiError, Object
 from .audit import AuditLog
 from .certificates import Authority
+from .images import ImageSettings
 from .nodes import FakeCluster, root_of
 from .processes import Processes
 from .programs import ensure
@@ -171,6 +172,11 @@ class Bed:
     @cached_property
     def audit(self) -> AuditLog:
         return AuditLog(self.directory / "audit.log", self.api)
+
+    @property
+    def images(self) -> ImageSettings:
+        """What a test changes about the programs that stand for images."""
+        return ImageSettings(self.directory / "images.json")
 
     def api_as(self, user: str) -> Api:
         """As one of _USERS."""

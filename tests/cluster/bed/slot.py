@@ -36,6 +36,14 @@ class Slot:
     def kubernetes_service(self) -> str:
         return f"127.{64 + self.number}.0.1"
 
+    def pod(self, number: int) -> str:
+        """An address of its own for an executed pod, behind Services; the API shows another (kubelet.py)."""
+        return f"127.{128 + self.number}.{number // 250 % 250}.{1 + number % 250}"
+
+    def outside(self, number: int) -> str:
+        """An address for what is no part of the cluster, such as a customer's database."""
+        return f"127.{192 + self.number}.{number // 250 % 250}.{1 + number % 250}"
+
 
 def claim() -> Slot:
     """Take the lowest free number; processes that are to keep it get its lock passed on.

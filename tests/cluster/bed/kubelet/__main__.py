@@ -18,7 +18,7 @@ from .server import serve
 def main(directory: Path) -> None:
     bed = Bed.of(directory)
     api = bed.api_as("bed:kubelet")
-    kubelet = Kubelet(api, directory, FakeCluster.load(bed.settings.cluster), bed.slot.kubernetes_service)
+    kubelet = Kubelet(api, directory, FakeCluster.load(bed.settings.cluster), bed.slot)
     serve(kubelet, bed.slot.port("kubelet"), directory / "pki")
     # Pods find the API server by the Service `kubernetes`.
     try:

@@ -57,11 +57,13 @@ class Container:
         environment: Mapping[str, str],
         mounts: Sequence[Mount],
         identity: Mapping[str, Any],
+        root: Path = Path("/"),
     ) -> Container:
         """Start it.
 
         :param spec: the container as the pod states it.
         :param identity: the pod's and the container's securityContext, merged.
+        :param root: the folder that is its root file system.
         """
         directory.mkdir(parents=True)
         (directory / "layer").mkdir()
@@ -76,6 +78,7 @@ class Container:
             "folder": spec.get("workingDir", "/"),
             "hostname": hostname,
             "layer": str(directory / "layer"),
+            "root": str(root),
             "start_error": str(directory / "start-error"),
             "mounts": [
                 {"source": str(m.source), "target": m.target, "read_only": m.read_only}

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What turns a new process into a container: run by container.py in new mount, pid and uts namespaces.
 
-The file system is this machine's, under a layer in memory that takes all writes and goes with the namespace. Volumes
-are mounted over it, so a mount point that this machine lacks is made in the layer alone.
+The file system is this machine's or that of a tree in a folder, under a layer in memory that takes all writes and goes
+with the namespace. Volumes are mounted over it, so a mount point that is lacking is made in the layer alone.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def enter(spec: dict) -> None:  # type: ignore[type-arg]
     for name in ("upper", "work", "root"):
         os.mkdir(os.path.join(layer, name))
     root = os.path.join(layer, "root")
-    mount("overlay", root, "overlay", 0, f"lowerdir=/,upperdir={layer}/upper,workdir={layer}/work")
+    mount("overlay", root, "overlay", 0, f"lowerdir={spec['root']},upperdir={layer}/upper,workdir={layer}/work")
     mount("/sys", root + "/sys", None, _BIND | _RECURSIVE)
     # A /dev of its own, since containers write their last message there.
     mount("tmpfs", root + "/dev", "tmpfs", 0, "mode=755")

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import http.client
 import itertools
 import sys
 import threading
-import time
 import traceback
 import uuid
 from collections.abc import Mapping
@@ -17,16 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from ..api import Api, ApiError, Object
+from ..images import ImageSettings, find
 from ..nodes import FakeCluster, root_of
+from ..slot import Slot
+from .annotations import EXECUTE, crashes, held
 from .container import now
 from .environment import Unresolved, environment, node_ip
+from .mirror import Mirror
+from .proxy import Proxy
 from .queue import WorkQueue
-from .run import Run
+from .run import Bed, Run
 from .status import State, running, status, waiting
 from .volumes import Sources, contents
-
-HOLD, CRASH, EXECUTE = "bed/hold", "bed/crash", "bed/execute"
-"""Annotations of pods; docs/testing.md says what each does."""
 
 _WORKERS = 4
 _LONGEST_RETRY = 2.0
@@ -36,15 +36,18 @@ _PODS, _SERVICES = "/api/v1/pods", "/api/v1/services"
 class Kubelet:
     """Watches the pods that have a node, and gives each the state that a kubelet would."""
 
-    def __init__(self, api: Api, directory: Path, cluster: FakeCluster, api_service: str) -> None:
-        self._api, self._directory, self._cluster, self._api_service = api, directory, cluster, api_service
+    def __init__(self, api: Api, directory: Path, cluster: FakeCluster, slot: Slot) -> None:
+        self._api, self._directory, self._cluster, self._slot = api, directory, cluster, slot
         self._queue = WorkQueue()
-        self._pods: dict[str, Object] = {}
+        self._pods = Mirror(api, _PODS, self._queue.add, fieldSelector="spec.nodeName!=")
+        self._services = Mirror(api, _SERVICES, lambda _uid: self._route())
+        self._proxy = Proxy()
+        self._settings = ImageSettings(directory / "images.json")
         self._runs: dict[str, Run] = {}
         self._over: set[str] = set()
         self._logs: dict[tuple[str, str, str], list[Path]] = {}
-        self._ips: dict[str, str] = {}
-        self._next_ip = itertools.count()
+        self._numbers: dict[str, int] = {}
+        self._next_number = itertools.count()
         self._retries: dict[str, int] = {}
         self._events: dict[tuple[str, str, str], tuple[str, int]] = {}
 
@@ -52,39 +55,16 @@ class Kubelet:
         """Work until the process ends."""
         for _worker in range(_WORKERS):
             threading.Thread(target=self._work, daemon=True).start()
-        while True:
-            try:
-                self._watch()
-            except (OSError, ApiError, http.client.HTTPException) as error:
-                print(f"watch: {error!r}", file=sys.stderr, flush=True)
-                time.sleep(0.2)
+        threading.Thread(target=self._services.run, daemon=True).start()
+        self._pods.run()
 
     def logs(self, namespace: str, pod: str, container: str) -> list[Path] | None:
         """The log of each run of a container, the last one at the end; `None` if there is no such pod."""
-        if not any(_name(one) == (namespace, pod) for one in list(self._pods.values())):
+        if not any(_name(one) == (namespace, pod) for one in self._pods.all()):
             return None
         return self._logs.get((namespace, pod, container), [])
 
     # ---- what comes in
-
-    def _watch(self) -> None:
-        page = self._api.get(_PODS, fieldSelector="spec.nodeName!=")
-        there = {pod["metadata"]["uid"]: pod for pod in page["items"]}
-        for uid in self._pods.keys() - there.keys():
-            del self._pods[uid]
-            self._queue.add(uid)
-        for uid, pod in there.items():
-            self._pods[uid] = pod
-            self._queue.add(uid)
-        for kind, pod in self._api.watch(_PODS, page["metadata"]["resourceVersion"], fieldSelector="spec.nodeName!="):
-            uid = pod["metadata"].get("uid")
-            if kind == "BOOKMARK" or uid is None:
-                continue
-            if kind == "DELETED":
-                self._pods.pop(uid, None)
-            else:
-                self._pods[uid] = pod
-            self._queue.add(uid)
 
     def _work(self) -> None:
         while True:
@@ -109,18 +89,23 @@ class Kubelet:
             if run is not None:
                 run.stop()
             self._forget(uid)
+            self._route()
         elif "deletionTimestamp" in pod["metadata"]:
             if run is None or uid in self._over:
                 self._delete(pod)
             else:
                 run.pod["metadata"] = pod["metadata"]
                 run.stop()
-        elif run is None and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
+                self._route()
+        elif run is not None:
+            if run.pod["metadata"] != pod["metadata"]:
+                run.pod["metadata"] = pod["metadata"]
+                self._route()  # a Service may select it now
+        elif pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
             self._advance(pod)
 
     def _advance(self, pod: Object) -> None:
-        annotations = pod["metadata"].get("annotations", {})
-        hold, names = annotations.get(HOLD), [one["name"] for one in pod["spec"]["containers"]]
+        hold, code, names = held(pod), crashes(pod), [one["name"] for one in pod["spec"]["containers"]]
         everyone = names + [one["name"] for one in pod["spec"].get("initContainers", ())]
         if hold == "pulling":
             image = pod["spec"]["containers"][0]["image"]
@@ -138,10 +123,11 @@ class Kubelet:
         if self._lacks_volume(pod, node) or self._lacks_variable(pod, node, everyone):
             return
         self._retries.pop(pod["metadata"]["uid"], None)
-        if CRASH in annotations:
-            self._crash(pod, int(annotations[CRASH]), names)
-        elif _is_of_job(pod) or EXECUTE in annotations:
-            self._execute(pod, node)
+        whole = _is_of_job(pod) or EXECUTE in pod["metadata"].get("annotations", {})
+        if code is not None:
+            self._crash(pod, code, names)
+        elif whole or any(_starts(one) for one in pod["spec"]["containers"]):
+            self._execute(pod, node, whole)
         else:
             done = {
                 one["name"]: _completed()
@@ -149,7 +135,7 @@ class Kubelet:
                 if one.get("restartPolicy") != "Always"
             }
             states = {name: running() for name in everyone} | done
-            self._patch(pod, "Running", states, ready=hold is None, ip=self._ip(pod, node))
+            self._patch(pod, "Running", states, unready=names if hold else (), ip=self._ip(pod, node))
 
     def _lacks_volume(self, pod: Object, node: Object) -> bool:
         for volume in pod["spec"].get("volumes", ()):
@@ -186,17 +172,24 @@ class Kubelet:
         more = {"restarts": dict.fromkeys(names, 3), "last": dict.fromkeys(names, ended)}
         self._patch(pod, "Running", dict.fromkeys(names, state), **more)
 
-    def _execute(self, pod: Object, node: Object) -> None:
+    def _execute(self, pod: Object, node: Object, whole: bool) -> None:
+        """Execute all of its containers, or only those whose images have a program."""
         uid = pod["metadata"]["uid"]
         self._runs[uid] = run = Run(
             pod,
             node,
             self._directory / "pods" / uid,
             self._ip(pod, node),
-            self._sources(node, self._token),
-            lambda: list(self._api.items(_SERVICES)),
-            self._api_service,
-            self._publish,
+            self._slot.pod(self._number(uid)),
+            whole,
+            Bed(
+                self._sources(node, self._token),
+                self._services.all,
+                lambda: [run.endpoint() for run in list(self._runs.values())],
+                self._settings.of,
+                self._slot.kubernetes_service,
+            ),
+            self._publish_run,
             self._finished,
         )
         for one in (*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]):
@@ -208,10 +201,18 @@ class Kubelet:
         self._over.add(uid)
         self._queue.add(uid)
 
+    def _publish_run(self, pod: Object, patch: Object) -> None:
+        self._route()
+        self._publish(pod, patch)
+
+    def _route(self) -> None:
+        """Let Services lead where they are to, before anyone can see that they should."""
+        self._proxy.sync(self._services.all(), [run.endpoint() for run in list(self._runs.values())])
+
     def _forget(self, uid: str) -> None:
         self._runs.pop(uid, None)
         self._over.discard(uid)
-        self._ips.pop(uid, None)
+        self._numbers.pop(uid, None)
         self._retries.pop(uid, None)
         for key in [key for key in list(self._events) if key[0] == uid]:
             self._events.pop(key, None)
@@ -314,11 +315,13 @@ class Kubelet:
         """An address for show: the API server refuses loopback ones, so nothing answers there."""
         if pod["spec"].get("hostNetwork"):
             return node_ip(node)
-        uid = pod["metadata"]["uid"]
-        if uid not in self._ips:
-            number = next(self._next_ip)
-            self._ips[uid] = f"10.244.{number // 250 % 250}.{1 + number % 250}"
-        return self._ips[uid]
+        number = self._number(pod["metadata"]["uid"])
+        return f"10.244.{number // 250 % 250}.{1 + number % 250}"
+
+    def _number(self, uid: str) -> int:
+        if uid not in self._numbers:
+            self._numbers[uid] = next(self._next_number)
+        return self._numbers[uid]
 
 
 def _name(pod: Object) -> tuple[str, str]:
@@ -327,6 +330,11 @@ def _name(pod: Object) -> tuple[str, str]:
 
 def _is_of_job(pod: Object) -> bool:
     return any(owner["kind"] == "Job" for owner in pod["metadata"].get("ownerReferences", ()))
+
+
+def _starts(container: Object) -> bool:
+    image = find(container["image"])
+    return image is not None and image.start is not None
 
 
 def _completed() -> State:

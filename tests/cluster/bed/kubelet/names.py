@@ -8,26 +8,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..api import Object
+from .proxy import Endpoint, service_address
 
 
-def hosts(pod: Object, services: Iterable[Object]) -> str:
-    """A hosts file with this machine, the pod, its aliases and every Service that has an address.
+def hosts(pod: Object, address: str, services: Iterable[Object], endpoints: Iterable[Endpoint]) -> str:
+    """A hosts file with this machine, the pod, its aliases, and every Service that has an address or an endpoint.
 
-    A Service has its ClusterIP, or what its annotation `bed/address` says (for a headless one).
+    :param address: the pod's own.
     """
     namespace = pod["metadata"]["namespace"]
-    lines = ["127.0.0.1 localhost", f"127.0.0.1 {pod['metadata']['name']}"]
+    lines = ["127.0.0.1 localhost", f"{address} {pod['metadata']['name']}"]
     lines += [" ".join([alias["ip"], *alias.get("hostnames", ())]) for alias in pod["spec"].get("hostAliases", ())]
-    lines += sorted(_lines(services, namespace))
+    lines += sorted(_lines(services, list(endpoints), namespace))
     return "\n".join(lines) + "\n"
 
 
-def _lines(services: Iterable[Object], namespace: str) -> Iterator[str]:
+def _lines(services: Iterable[Object], endpoints: list[Endpoint], namespace: str) -> Iterator[str]:
     for service in services:
         name, own = service["metadata"]["name"], service["metadata"]["namespace"]
-        address = service["metadata"].get("annotations", {}).get("bed/address") or service["spec"].get(
-            "clusterIP", "None"
-        )
-        if address and address != "None":
-            names = [f"{name}.{own}{end}" for end in (".svc.cluster.local", ".svc", "")]
-            yield " ".join([address, *names, *([name] if own == namespace else [])])
+        serving = [one for one in endpoints if one.serves(service)]
+        address = service_address(service) or (serving[0].address if serving else None)
+        if address:
+            yield _line(address, name, own, namespace)
+        for one in serving:
+            if one.pod["spec"].get("subdomain") == name:
+                yield _line(one.address, f"{one.pod['metadata']['name']}.{name}", own, namespace)
+
+
+def _line(address: str, name: str, own: str, namespace: str) -> str:
+    names = [f"{name}.{own}{end}" for end in (".svc.cluster.local", ".svc", "")]
+    return " ".join([address, *names, *([name] if own == namespace else [])])

@@ -9,17 +9,35 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..api import Object
-from .container import Container, Mount
+from ..images import Image, Setting, find
+from .annotations import crashes, held
+from .container import Container, Mount, now
 from .environment import Unresolved, environment, expand
+from .listening import listens
 from .names import hosts
+from .proxy import Endpoint, named_port
 from .status import State, running, status, waiting
 from .volumes import Sources, contents
 
 _LONGEST_BACK_OFF = 10.0
-_NO_ENTRYPOINT = "a bed knows no images, so a container without `command` cannot be executed"
+_NO_ENTRYPOINT = "the bed has no program for this image, so a container without `command` cannot be executed"
+
+
+@dataclass(frozen=True)
+class Bed:
+    """What a pod sees of the bed it runs in."""
+
+    sources: Sources
+    services: Callable[[], list[Object]]
+    endpoints: Callable[[], list[Endpoint]]
+    setting: Callable[[str], Setting]
+    """By image."""
+    api_service: str
+    """The address of the Service `kubernetes`."""
 
 
 class Run:
@@ -31,25 +49,31 @@ class Run:
         node: Object,
         directory: Path,
         ip: str,
-        sources: Sources,
-        services: Callable[[], list[Object]],
-        api_service: str,
+        address: str,
+        whole: bool,
+        bed: Bed,
         publish: Callable[[Object, Object], None],
         finished: Callable[[Object], None],
     ) -> None:
-        self.pod, self.node, self.directory, self.ip = pod, node, directory, ip
+        self.pod, self.node, self.directory, self.ip, self.address = pod, node, directory, ip, address
         self.logs: dict[str, list[Path]] = {}
-        self._sources, self._services, self._api_service = sources, services, api_service
-        self._publish, self._finished = publish, finished
+        self._whole, self._bed, self._publish, self._finished = whole, bed, publish, finished
         self._stopping = threading.Event()
         self._lock = threading.Lock()
         self._states: dict[str, State] = {}
         self._last: dict[str, State] = {}
         self._restarts: dict[str, int] = {}
+        self._shown: dict[str, State] = {}
+        self._unready: set[str] = set()
+        self._ready = False
         self._hosts = directory / "hosts"
         self._places: dict[str, Path] = {}
         self._started = time.monotonic()
         self._initialized = self._overdue = False
+
+    def endpoint(self) -> Endpoint:
+        """How Services see it."""
+        return Endpoint(self.pod, self.address, self._ready and not self._stopping.is_set())
 
     def stop(self) -> None:
         """Have all containers end within the pod's grace period."""
@@ -120,49 +144,84 @@ class Run:
             message = f"back-off {back_off:.0f}s restarting failed container={name} pod={self.pod['metadata']['name']}"
             self._states[name] = waiting("CrashLoopBackOff", message)
             self._tell()
-            self._stopping.wait(back_off)
+            self._back_off(back_off)
             back_off = min(2 * back_off, _LONGEST_BACK_OFF)
         return False
 
+    def _back_off(self, seconds: float) -> None:
+        """Wait before the next run; while the pod is told to crash there is none, and afterwards it is due at once."""
+        end, told = time.monotonic() + seconds, crashes(self.pod) is not None
+        while crashes(self.pod) is not None or (not told and time.monotonic() < end):
+            if self._stopping.wait(0.05):
+                return
+
     def _once(self, one: Object) -> State:
         name, attempt = one["name"], self._restarts.get(one["name"], 0)
+        image = find(one["image"])
+        if not self._executes(one, image):
+            return self._idle(one)
         metadata, spec = self.pod["metadata"], self.pod["spec"]
         log = self.directory.parent / "logs" / metadata["uid"] / name / f"{attempt}.log"
         self.logs.setdefault(name, []).append(log)
-        host, port = self._api_service, "443"
-        given = environment(self.pod, self.node, one, self._sources.find)
+        setting = self._bed.setting(one["image"])
+        host, port = self._bed.api_service, "443"
         variables = {
             "KUBERNETES_SERVICE_HOST": host,
             "KUBERNETES_SERVICE_PORT": port,
             "KUBERNETES_PORT": f"tcp://{host}:{port}",
-            **given,
+            "BED_ADDRESS": self.address,
+            **(image.environment if image else {}),
+            **environment(self.pod, self.node, one, self._bed.sources.find),
+            **setting.environment,
         }
-        if "command" not in one:
+        arguments = [expand(word, variables) for word in one.get("args", ())]
+        if "command" in one:
+            command = [*(expand(word, variables) for word in one["command"]), *arguments]
+        elif image and image.start:
+            command = [*image.start(self.address, arguments)]
+        else:
             return {"terminated": {"exitCode": 128, "reason": "StartError", "message": _NO_ENTRYPOINT}}
+        self._states[name] = running()
+        self._unready.add(name)
+        if setting.delay:
+            self._tell()
+            self._stopping.wait(setting.delay)
+        identity = {**spec.get("securityContext", {}), **one.get("securityContext", {})}
         container = Container.start(
             self.directory / f"{name}-{attempt}",
             log,
             one,
             metadata["name"],
-            [expand(word, variables) for word in (*one["command"], *one.get("args", ()))],
+            command,
             variables,
             [
                 Mount(self._hosts, "/etc/hosts"),
                 Mount(self._resolver(), "/etc/resolv.conf"),
+                *(Mount(folder, str(folder), True) for folder in (image.shown if image else ())),
                 *self._mounts(one, variables),
             ],
-            {**spec.get("securityContext", {}), **one.get("securityContext", {})},
+            {} if image and image.as_root else identity,
         )
-        self._states[name] = running()
-        self._tell()
-        self._attend(container)
-        return {"terminated": container.result(log)}
+        return self._attend(container, one, log, image.port if image else None)
 
-    def _attend(self, container: Container) -> None:
-        """Wait for its end, with the names of Services kept up to date meanwhile."""
+    def _executes(self, one: Object, image: Image | None) -> bool:
+        return self._whole or (image is not None and (image.start is not None or "command" in one))
+
+    def _idle(self, one: Object) -> State:
+        """What becomes of a container that is not executed, in a pod of which another one is."""
+        begin, first = now(), self.pod["spec"].get("initContainers", ())
+        if one not in first or one.get("restartPolicy") == "Always":
+            self._states[one["name"]] = running()
+            self._tell()
+            self._stopping.wait()
+        return {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": begin, "finishedAt": now()}}
+
+    def _attend(self, container: Container, one: Object, log: Path, port: int | None) -> State:
+        """Wait for its end, with its readiness and the names of Services kept up to date meanwhile."""
         deadline = self.pod["spec"].get("activeDeadlineSeconds", float("inf"))
-        rounds = 0
+        port, rounds = _probed(one) or port, 0
         while container.process.poll() is None:
+            self._observe(one["name"], held(self.pod) is None and (port is None or listens(self.address, port)))
             if time.monotonic() - self._started > deadline:
                 self._overdue = True
                 self._stopping.set()
@@ -171,41 +230,57 @@ class Run:
                     "deletionGracePeriodSeconds", self.pod["spec"].get("terminationGracePeriodSeconds", 30)
                 )
                 container.terminate(grace)
-                return
+                break
+            code = crashes(self.pod)
+            if code is not None:
+                container.terminate(0)
+                state = container.result(log)
+                return {"terminated": {**state, "exitCode": code, "reason": "Error" if code else "Completed"}}
             rounds += 1
             time.sleep(min(0.01 * rounds, 0.1))
             if rounds % 10 == 0:
                 self._write_hosts()
+        return {"terminated": container.result(log)}
+
+    def _observe(self, name: str, ready: bool) -> None:
+        state = "running" not in self._shown.get(name, {}), name not in self._unready
+        if state != (False, ready):
+            (self._unready.discard if ready else self._unready.add)(name)
+            self._tell()
 
     def _tell(self, end: str = "", **more: str) -> None:
         """Publish the states of the containers; `end` is the phase when all is over."""
         with self._lock:
             phase = end or ("Running" if self._initialized else "Pending")
-            states = [self._states.get(one["name"], {}) for one in self.pod["spec"]["containers"]]
+            self._shown = dict(self._states)
             patch = status(
                 self.pod,
                 phase,
-                self._states,
-                ready=phase == "Running" and all("running" in state for state in states),
+                self._shown,
+                unready=self._unready,
                 ip=self.ip,
                 restarts=self._restarts,
                 last=self._last,
             )
+            self._ready = any(one["type"] == "Ready" and one["status"] == "True" for one in patch["conditions"])
             self.pod["status"].update(patch)
             self._publish(self.pod, {**patch, **more})
 
     # ---- files
 
     def _write_volume(self, volume: Object) -> Path:
-        held = contents(self.pod, self.node, volume, self._sources)
-        if isinstance(held, Path):
-            return held
+        found = contents(self.pod, self.node, volume, self._bed.sources)
+        group = self.pod["spec"].get("securityContext", {}).get("fsGroup")
+        if isinstance(found, Path):
+            if group and "persistentVolumeClaim" in volume:
+                shutil.chown(found, group=group)
+                found.chmod(0o2775)
+            return found
         place: Path = self.directory / "volumes" / volume["name"]
         place.mkdir(parents=True)
-        group = self.pod["spec"].get("securityContext", {}).get("fsGroup")
-        if held is None:
+        if found is None:
             place.chmod(0o777)
-        for file in held or ():
+        for file in found or ():
             target = place / file.path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.touch(mode=0o600)
@@ -234,7 +309,7 @@ class Run:
         return bool(volume.keys() & {"secret", "configMap", "projected", "downwardAPI"})
 
     def _write_hosts(self) -> None:
-        text = hosts(self.pod, self._services())
+        text = hosts(self.pod, self.address, self._bed.services(), self._bed.endpoints())
         if not self._hosts.exists() or self._hosts.read_text(encoding="utf-8") != text:
             self._hosts.write_text(text, encoding="utf-8")  # the same file, since it is mounted
             self._hosts.chmod(0o644)
@@ -246,3 +321,10 @@ class Run:
             place.write_text("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n", encoding="utf-8")
             place.chmod(0o644)
         return place
+
+
+def _probed(one: Object) -> int | None:
+    """The port that a readiness probe connects to."""
+    probe = one.get("readinessProbe", {})
+    port = (probe.get("tcpSocket") or probe.get("httpGet") or {}).get("port")
+    return named_port(port, [one]) if isinstance(port, str) else port

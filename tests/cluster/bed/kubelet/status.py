@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..api import Object
@@ -28,7 +28,7 @@ def status(
     phase: str,
     states: Mapping[str, State],
     *,
-    ready: bool = False,
+    unready: Collection[str] = (),
     ip: str = "",
     restarts: Mapping[str, int] | None = None,
     last: Mapping[str, State] | None = None,
@@ -36,6 +36,7 @@ def status(
     """What to patch: phase, conditions and the state of each container, init containers included.
 
     :param states: by container; those that are missing wait.
+    :param unready: the containers that are not ready although they run.
     """
     spec = pod["spec"]
     finished = phase in ("Succeeded", "Failed")
@@ -48,7 +49,7 @@ def status(
             "name": name,
             "image": one["image"],
             "imageID": "" if "waiting" in state else one["image"],
-            "ready": "running" in state and (ready or one in spec.get("initContainers", ())),
+            "ready": "running" in state and name not in unready,
             "started": "running" in state,
             "restartCount": (restarts or {}).get(name, 0),
             "state": state,
@@ -57,7 +58,9 @@ def status(
 
     initialized = phase != "Pending"
     not_ready = "PodCompleted" if phase == "Succeeded" else "PodFailed" if finished else "ContainersNotReady"
-    names = [one["name"] for one in spec["containers"]]
+    statuses = [container(one) for one in spec["containers"]]
+    names = [one["name"] for one in statuses if not one["ready"]]
+    ready = phase == "Running" and not names
     gates = [gate["conditionType"] for gate in spec.get("readinessGates", ())]
     had = {condition["type"]: condition for condition in pod.get("status", {}).get("conditions", ())}
     open_gates = all(had.get(gate, {}).get("status") == "True" for gate in gates)
@@ -79,7 +82,7 @@ def status(
     patch: Object = {
         "phase": phase,
         "conditions": list(had.values()),
-        "containerStatuses": [container(one) for one in spec["containers"]],
+        "containerStatuses": statuses,
         "startTime": pod.get("status", {}).get("startTime") or now(),
     }
     if spec.get("initContainers"):
