@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import json
 import re
@@ -19,12 +18,12 @@ from typing import Any, NamedTuple
 from ...module_utils.host_agent import BEGIN, END
 from ..errors import AicrError, Code, not_found, raise_all
 from . import review
-from .agent_job import CONTAINER, NODE, Agent, Manifest
-from .apply import apply, delete, path_of
+from .agent_job import CONTAINER, NODE, Agent
+from .apply import apply, path_of
 from .connection import Connection, Deadline
+from .job import PROGRESS_SECONDS, Objects, trouble
 from .k8s import has_gpu
 from .nodes import PATH as NODES
-from .pod import pod_trouble
 from .read import Object, Reader
 from .request import ask, is_gap
 from .rights import AGENT_CLUSTER_RULES, AGENT_RULES
@@ -34,7 +33,6 @@ MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """Of what a node says, compressed and not: many times what a node has to say, and no more than a controller bears."""
 AT_ONCE = 50
 """So many nodes are looked at side by side."""
-PROGRESS_SECONDS = 15.0
 
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 2.0
 _READ_SECONDS = 30.0
@@ -130,63 +128,12 @@ def look(connection: Connection, agent: Agent, nodes: Sequence[str], tell: Calla
     :raises AicrError: TIMEOUT for the nodes that did not answer in time, SERVICE_UNAVAILABLE for those that failed,
         each with what its pod and the events say; otherwise see :func:`request.ask`.
     """
-    objects = _Objects(connection)
-    try:
+    objects = Objects(connection)
+    with objects.removed() as left:
         objects.make(agent.account())
         objects.make(agent.code())
         observed = _Jobs(connection, agent, objects, nodes, tell).finish()
-    except AicrError as error:
-        left = objects.remove_all()
-        if not left:
-            raise
-        hint = "; ".join(filter(None, [error.hint, f"these were left behind: {', '.join(left)}"]))
-        raise AicrError(error.code, error.message, hint, {**error.details, "left": left}) from error
-    except BaseException:
-        objects.remove_all()
-        raise
-    return Looked(observed, tuple(objects.remove_all()))
-
-
-class _Objects:
-    """What a run has made and must remove."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._paths: list[str] = []
-
-    def make(self, manifest: Manifest) -> str:
-        """Make an object; where the answer is lost it counts as made.
-
-        :returns: its UID.
-        """
-        path = path_of(manifest)
-        self._paths.append(path)
-        try:
-            made = apply(self._connection, manifest)
-        except AicrError as error:
-            status = error.details.get("status")
-            if isinstance(status, int) and 400 <= status < 500:
-                self._paths.remove(path)
-            raise
-        return str(made["metadata"]["uid"])
-
-    def remove(self, path: str) -> None:
-        delete(self._connection, path)
-        self._paths.remove(path)
-
-    def remove_all(self) -> list[str]:
-        """Remove everything, the last first.
-
-        :returns: what is left, and why.
-        """
-        left = []
-        for path in reversed(self._paths):
-            try:
-                delete(self._connection, path)
-            except AicrError as error:
-                left.append(error.message)
-        self._paths.clear()
-        return left
+    return Looked(observed, tuple(left))
 
 
 class _Running(NamedTuple):
@@ -202,7 +149,7 @@ class _Jobs:
         self,
         connection: Connection,
         agent: Agent,
-        objects: _Objects,
+        objects: Objects,
         nodes: Sequence[str],
         tell: Callable[[str], None],
     ) -> None:
@@ -236,7 +183,7 @@ class _Jobs:
 
     def _start(self, index: int, node: str) -> None:
         manifest = self._agent.job(index, node)
-        uid = self._objects.make(manifest)
+        uid = str(self._objects.make(manifest)["metadata"]["uid"])
         self._running[node] = _Running(manifest["metadata"]["name"], path_of(manifest), uid)
 
     def _pods(self) -> dict[str, Object]:
@@ -277,29 +224,19 @@ class _Jobs:
     def _failed(self, node: str, job: _Running, pod: Object) -> AicrError:
         return AicrError(
             Code.SERVICE_UNAVAILABLE,
-            f"{node}: could not be looked at: {self._trouble(job, pod)}",
+            f"{node}: could not be looked at: {trouble(self._connection, self._agent.namespace, job.uid, pod)}",
             "mend what is said of the pod, or name the other nodes",
             {"node": node},
         )
 
     def _late(self, node: str, job: _Running | None, pod: Object | None) -> AicrError:
-        why = self._trouble(job, pod) if job else "its turn had not come"
+        why = trouble(self._connection, self._agent.namespace, job.uid, pod) if job else "its turn had not come"
         return AicrError(
             Code.TIMEOUT,
             f"{node}: was not looked at within {self._agent.seconds:g} s: {why}",
             "mend what is said of the pod, allow more time, or name the other nodes",
             {"node": node},
         )
-
-    def _trouble(self, job: _Running, pod: Object | None) -> str:
-        """What the pod and its events say, or, where there is no pod, those of the Job."""
-        events: list[Object] = []
-        query = {"fieldSelector": f"involvedObject.uid={pod['metadata']['uid'] if pod else job.uid}"}
-        with contextlib.suppress(AicrError):  # what the pod itself says is worth more than a second error
-            events = Reader(self._connection, Deadline(_READ_SECONDS)).fold(
-                self._path("events"), list[Object], list.append, query
-            )
-        return pod_trouble(pod, events)
 
     def _progress(self, deadline: Deadline) -> str:
         done = self._count - len(self._running) - len(self._waiting)

@@ -13,22 +13,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from ..artifacts.versions import GROUP, RELEASE
-
-Manifest = dict[str, Any]
+from ..artifacts.versions import GROUP
+from .job import KEPT_SECONDS, RUN, SPARE_SECONDS, Manifest, labels
 
 IMAGE = "docker.io/library/python:3.13-slim"
 SECONDS = 300.0
-SPARE_SECONDS = 60
-"""The cluster ends a Job by itself so much later than the controller would, which then may be gone."""
-KEPT_SECONDS = 600
-"""How long the cluster keeps an ended Job if the controller is gone and cannot remove it."""
 CONTAINER = "agent"
-RUN = f"{GROUP}/run-id"
 NODE = f"{GROUP}/node"
-"""Label of all objects of one run; annotation of a Job and its pod."""
+"""Annotation of a Job and its pod."""
 
 _PACKAGE = "ansible_collections/aicr/runtime/plugins/module_utils"
 _ENTRY = "host_agent"
@@ -179,12 +172,7 @@ class Agent:
 
     @property
     def _labels(self) -> dict[str, str]:
-        return {
-            "app.kubernetes.io/name": "aicr",
-            "app.kubernetes.io/component": "snapshot-agent",
-            "app.kubernetes.io/version": RELEASE,
-            RUN: self.run,
-        }
+        return labels("snapshot-agent", self.run)
 
     def _object(self, version: str, kind: str, name: str, **content: object) -> Manifest:
         metadata = {"name": name, "namespace": self.namespace, "labels": self._labels}
