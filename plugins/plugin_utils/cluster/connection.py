@@ -172,13 +172,11 @@ class Connection:
         :raises AicrError: TIMEOUT if the deadline passes, SERVICE_UNAVAILABLE for an answer without end;
             :class:`TransportLost` if there is no answer.
         """
-        with self._lock:
-            self._requests += 1
-            login, pool = self.login, self._pool
+        login, pool = self._next()
         headers = _headers(login)
         if body is not None:
             headers["Content-Type"] = content_type
-        url = login.server + path + (f"?{urlencode(query, quote_via=quote)}" if query else "")
+        url = _url(login, path, query)
         left = deadline.left
         timeout = urllib3.Timeout(connect=min(CONNECT_SECONDS, left or 0.01), read=min(SILENCE_SECONDS, left or 0.01))
         try:
@@ -198,6 +196,67 @@ class Connection:
         except (HTTPError, OSError) as error:
             raise _lost(login, error, deadline) from None  # its own text may hold a proxy's password
         return answer
+
+    @contextlib.contextmanager
+    def stream(self, path: str, query: Mapping[str, str], silence: float) -> Iterator[Stream]:
+        """An answer that comes line by line, as that of a watch does.
+
+        :param silence: how many seconds the server may say nothing before it counts as lost.
+        :raises AicrError: as :meth:`send`, also from the lines.
+        """
+        login, pool = self._next()
+        headers = _headers(login)
+        headers["Accept-Encoding"] = "identity"  # what is compressed comes in blocks
+        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=silence)
+        try:
+            response = pool.request(
+                "GET",
+                _url(login, path, query),
+                headers=headers,
+                timeout=timeout,
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+            with contextlib.closing(response):
+                refused = None if response.status < 300 else _read(response, path, Deadline(silence))
+                yield Stream(response, refused)
+        except (HTTPError, OSError) as error:
+            raise _lost(login, error, Deadline(silence)) from None
+
+    def _next(self) -> tuple[Login, urllib3.PoolManager]:
+        with self._lock:
+            self._requests += 1
+            return self.login, self._pool
+
+
+class Stream:
+    """The lines of an answer while they come in.
+
+    :ivar refused: the whole answer, where it is none of success.
+    """
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, refused: Answer | None) -> None:
+        self._response = response
+        self.refused = refused
+
+    def lines(self) -> Iterator[bytes]:
+        """Each line as soon as it is there; what comes after the last line feed is cut off, and no line."""
+        rest = b""
+        while chunk := self._response.read1(CHUNK_BYTES):
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from lines
+            if len(rest) > MAX_ANSWER_BYTES:
+                raise AicrError(Code.SERVICE_UNAVAILABLE, f"a line is longer than {MAX_ANSWER_BYTES} bytes")
+
+    def abort(self) -> None:
+        """End it from another thread."""
+        with contextlib.suppress(OSError, ValueError):
+            getattr(self._response, "shutdown", self._response.close)()  # urllib3 has shutdown() from 2.3 on
+
+
+def _url(login: Login, path: str, query: Mapping[str, str]) -> str:
+    return login.server + path + (f"?{urlencode(query, quote_via=quote)}" if query else "")
 
 
 def _read(response: urllib3.BaseHTTPResponse, path: str, deadline: Deadline) -> Answer:

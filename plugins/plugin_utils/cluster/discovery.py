@@ -43,3 +43,43 @@ def discover(reader: Reader, name: str) -> Group | None:
             if "/" not in str(resource.get("name")):
                 resources.setdefault(str(resource.get("name")), version)
     return Group(name, resources)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind that is served in a version.
+
+    :ivar resource: its name in paths (``mariadbs``).
+    """
+
+    api_version: str
+    resource: str
+    namespaced: bool
+
+    @property
+    def group(self) -> str:
+        """Its group; empty for the core."""
+        return self.api_version.rpartition("/")[0]
+
+    def path(self, namespace: str | None) -> str:
+        """Where its objects are listed, in a namespace or all of them."""
+        base = _base(self.api_version)
+        within = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        return f"{base}{within}/{self.resource}"
+
+
+def find_kind(reader: Reader, api_version: str, kind: str) -> Kind | None:
+    """A kind as it is served; ``None`` if it is not.
+
+    :raises AicrError: an answer that is none: what is not known is not absent.
+    """
+    served = reader.find(_base(api_version))
+    for resource in (served or {}).get("resources") or ():
+        name = str(resource.get("name"))
+        if resource.get("kind") == kind and "/" not in name:
+            return Kind(api_version, name, bool(resource.get("namespaced")))
+    return None
+
+
+def _base(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"

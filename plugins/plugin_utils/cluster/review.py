@@ -20,16 +20,21 @@ _PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 @dataclass(frozen=True, order=True)
 class Right:
-    """One verb on one resource (``pods/log`` with its subresource), in one namespace or, without, in the cluster."""
+    """One verb on one resource (``pods/log`` with its subresource), in one namespace or, without, in the cluster.
+
+    :ivar name: the one object that it is about; a role may name it.
+    """
 
     verb: str
     group: str
     resource: str
     namespace: str | None = None
+    name: str | None = None
 
     def __str__(self) -> str:
         where = f"in namespace {self.namespace}" if self.namespace else "in the cluster"
-        return f"{self.verb} {self.resource}{'.' if self.group else ''}{self.group} {where}"
+        named = f" {self.name}" if self.name else ""
+        return f"{self.verb} {self.resource}{'.' if self.group else ''}{self.group}{named} {where}"
 
 
 def rights_of(rules: Iterable[Mapping[str, Iterable[str]]], namespace: str | None) -> Iterator[Right]:
@@ -50,7 +55,7 @@ def require(connection: Connection, rights: Iterable[Right], hint: str) -> None:
     """
     deadline = Deadline(SECONDS)
     missing: list[str] = []
-    for right in sorted(set(rights)):
+    for right in sorted(set(rights), key=str):
         try:
             if not _allowed(connection, right, deadline):
                 missing.append(str(right))
@@ -75,6 +80,7 @@ def _allowed(connection: Connection, right: Right, deadline: Deadline) -> bool:
         "resource": resource,
         "subresource": subresource,
         "namespace": right.namespace or "",
+        "name": right.name or "",
     }
     review: dict[str, Any] = {
         "apiVersion": "authorization.k8s.io/v1",
