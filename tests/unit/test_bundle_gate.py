@@ -19,7 +19,6 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts import vers
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import (
     AccountingMode,
     RecipeResult,
-    SelectedProfile,
 )
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
 from ansible_collections.aicr.runtime.plugins.plugin_utils.ownership.accounting import COMPONENTS
@@ -209,16 +208,6 @@ def test_a_component_filter_cannot_leave_out_what_the_mode_needs(judged: JudgedO
 
 def test_without_accounting_a_component_filter_is_free(judged: JudgedOf) -> None:
     assert set(judged("eks", DISABLED, components=["gpuoperator"]).values) == {"gpu-operator"}
-
-
-def test_a_selected_profile_is_refused_by_name(judged: JudgedOf, recipe_of: RecipeOf) -> None:
-    recipe = recipe_of("eks", DISABLED)
-    assert recipe.metadata
-    profile = SelectedProfile("gpuStack", "azure-managed", {"gpu-operator": ("driver.enabled", "enabled")})
-    error = refused(
-        judged, dataclasses.replace(recipe, metadata=dataclasses.replace(recipe.metadata, selected_profile=profile))
-    )
-    assert "gpuStack=azure-managed" in error.message
 
 
 def test_a_mode_that_was_cut_out_does_not_open_the_lock(judged: JudgedOf, recipe_of: RecipeOf) -> None:

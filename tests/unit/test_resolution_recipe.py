@@ -17,7 +17,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe impo
     Criteria,
     recipe_to_document,
 )
-from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalog, embedded
+from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import embedded
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.resolution import resolve, resolve_overlay
 
@@ -83,17 +83,6 @@ def test_a_component_that_accounting_needs_cannot_be_off_in_an_overlay() -> None
     resolve(changed, SLURM)
     with pytest.raises(AicrError, match="slinky-slurm"):
         resolve(changed, SLURM, accounting_mode=AccountingMode.CUSTOMER_MANAGED)
-
-
-def test_a_profile_is_refused_by_name() -> None:
-    with pytest.raises(AicrError, match="gpuStack=x"):
-        resolve(embedded(), TRAINING, profile="gpuStack=x")
-
-
-def test_an_overlay_that_declares_a_profile_is_refused_by_name(shared: Path) -> None:
-    catalog = Catalog.load(shared / "catalog" / "aicr-2026-08-19")
-    with pytest.raises(AicrError, match=r'"aks".*"gpuStack"'):
-        resolve(catalog, Criteria("aks"))
 
 
 def overlay_document(name: str) -> dict[str, object]:

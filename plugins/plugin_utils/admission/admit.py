@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..artifacts import versions
 from ..artifacts.recipe import MAX_NODES, ComponentRef, RecipeResult, recipe_from_document
 from ..catalog import Catalog, syntax
 from ..catalog.registry import RESERVED
@@ -20,6 +19,7 @@ from ..inventory import deployment_order, is_enabled
 from ..ownership import artifact_problems
 from ..yamlio import NOT_FINITE, not_finite
 from .coherence import coherence_problems, effective_type
+from .profile import profile_problems
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def admit_recipe(document: object, catalog: Catalog, source: str) -> Admitted:
     recipe = dataclasses.replace(recipe, component_refs=tuple(_typed(ref, catalog) for ref in recipe.component_refs))
     problems = [
         *_name_problems(recipe),
-        *_profile_problems(recipe),
+        *profile_problems(recipe),
         *artifact_problems(recipe),
         *coherence_problems(recipe.component_refs),
         *_constraint_problems(recipe),
@@ -84,37 +84,6 @@ def _name_problems(recipe: RecipeResult) -> Iterator[AicrError]:
             yield invalid(f'component "{name}" has a reserved name', "call it something else", component=name)
         elif count > 1:
             yield invalid(f'component "{name}" is declared {count} times', "keep one of them", component=name)
-
-
-def _profile_problems(recipe: RecipeResult) -> Iterator[AicrError]:
-    """Profile against version and components; what it owns is held against values where values are known."""
-    profile = recipe.metadata.selected_profile if recipe.metadata else None
-    if profile is None:
-        return
-    named = f"metadata.selectedProfile {profile.name}={profile.value}"
-    if recipe.api_version not in versions.STRICT_TRACK:
-        yield invalid(
-            f'{named} stands in a recipe of apiVersion "{recipe.api_version}", which does not carry it',
-            "generate the recipe again",
-            apiVersion=recipe.api_version,
-        )
-    if not profile.owned_paths:
-        yield invalid(f"{named} owns no paths", "generate the recipe again")
-    for component, paths in profile.owned_paths.items():
-        ref = recipe.component(component)
-        if ref is None or not is_enabled(ref):
-            state = "disabled" if ref else "missing"
-            yield invalid(
-                f'{named} needs component "{component}", which is {state}',
-                "generate the recipe again",
-                component=component,
-            )
-        if list(paths) != sorted(set(paths)) or "enabled" not in paths:
-            yield invalid(
-                f'{named}: the owned paths of "{component}" are not sorted, not unique or lack "enabled"',
-                "generate the recipe again",
-                component=component,
-            )
 
 
 def _constraint_problems(recipe: RecipeResult) -> Iterator[AicrError]:

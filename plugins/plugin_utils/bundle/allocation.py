@@ -8,17 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..ownership import intersects
+from ..ownership.profile import ALLOCATION
 from .overrides import TOGGLE, Override, Surface
 from .value_path import dotted
 
-_DEVICE_PLUGIN = ("devicePlugin.enabled", TOGGLE)
-_DRA = ("resources.gpus.enabled", "gpuResourcesEnabledOverride", TOGGLE)
-POLICY = {
-    "gpu-operator": _DEVICE_PLUGIN,
-    "gpu-operator-ocp": _DEVICE_PLUGIN,
-    "nvidia-dra-driver-gpu": _DRA,
-    "nvidia-dra-driver-gpu-ocp": _DRA,
-}
+POLICY = {component: (*paths, TOGGLE) for component, paths in ALLOCATION.items()}
 
 
 def policy_path(override: Override) -> str | None:

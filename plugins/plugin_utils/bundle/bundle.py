@@ -30,6 +30,7 @@ from .layout import lay_out
 from .manifest import collect_manifests
 from .overrides import Override, OverrideInput, Resolve, Surface, deployer_options, read_overrides
 from .presence import Presence, bundled_recipe, presence
+from .profile_lock import lock_problems, profile_lock
 from .readme import readme
 from .rendering import render
 from .scheduling import Scheduling
@@ -158,8 +159,6 @@ def judge(request: BundleRequest) -> Judged:
 
     :raises AicrError: all violations of all gates together, sorted; the code is theirs if they share one.
     """
-    profile = gate.profile_problem(request.recipe)
-    raise_all([profile] if profile else [])
     problems = list(artifact_problems(request.recipe))
     deployer = _deployer(request, problems)
     resolve = _resolver(request)
@@ -185,6 +184,9 @@ def judge(request: BundleRequest) -> Judged:
     problems += gate.legacy_problems(request.recipe, overrides)
     mode = _mode(request.recipe, overrides, effective.values)
     problems += _contract_problems(mode, request.recipe, recipe, effective.values, present)
+    locked = profile_lock(request.recipe)
+    if locked:
+        problems += lock_problems(locked, request.recipe, request.catalog, present, effective.values, overrides)
     warnings = [
         *notes,
         *deployer.warnings(),

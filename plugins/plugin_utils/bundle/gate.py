@@ -37,19 +37,6 @@ LEGACY_WINDOW_ENDS = "2.0.0"
 """The release from which a recipe without accounting mode may no longer turn accounting on at bundling."""
 
 
-def profile_problem(recipe: RecipeResult) -> AicrError | None:
-    """A recipe with a selected profile is refused until its lock exists."""
-    profile = recipe.metadata.selected_profile if recipe.metadata else None
-    if not profile:
-        return None
-    selected = f"{profile.name}={profile.value}"
-    return invalid(
-        f"the recipe has the configuration profile {selected} selected, whose lock this release cannot keep yet",
-        "bundle a recipe without a profile",
-        profile=selected,
-    )
-
-
 def override_problems(override: Override, recipe: RecipeResult, into: str = "the bundle") -> Iterator[AicrError]:
     """Why an override is refused; nothing if it may be applied.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..artifacts.recipe import ANY, AccountingMode, MariaDBState, RecipeResult
 from ..catalog import Catalog, ComponentValidation, Severity
 from ..errors import AicrError, conflict, invalid
+from ..ownership import profile_ownership
 from ..ownership.accounting import FIELD
 from .overrides import Override, Surface
 from .rollout import DRA_DRIVER, GPU_OPERATOR
@@ -268,9 +269,15 @@ _REMEDY: Path = ("labeler", "assumeDriverInstalled")
 
 
 def _sentinel_label(name: str, scene: Scene) -> Iterator[Finding]:
-    """Where no driver pod runs, NVSentinel does not see the driver unless it is told."""
+    """Where no driver pod runs, NVSentinel does not see the driver unless it is told.
+
+    A selected profile that owns the answer has given it: also ``false``, where a pod of the platform brings the driver.
+    """
     operator = scene.first(OPERATORS)
     if operator is None or _switch(scene.values[operator], "driver") is not False:
+        return
+    profile = scene.declared.metadata.selected_profile if scene.declared.metadata else None
+    if profile and profile_ownership(profile).touching(name, dotted(_REMEDY)):
         return
     values = scene.values[name]
     consumers = [("global", consumer, "enabled") for consumer in _LABEL_CONSUMERS]

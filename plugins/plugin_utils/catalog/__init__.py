@@ -8,7 +8,8 @@ from __future__ import annotations
 from . import criteria
 from .catalog import Catalog, embedded
 from .merge import merge_overrides, merge_values
-from .overlay import BASE, Mixin, Overlay, Profile, ProfileComponent, ProfileValue, overlay_from_document
+from .overlay import BASE, Mixin, Overlay, overlay_from_document
+from .profile import Profile, ProfileComponent, ProfileValue
 from .registry import (
     Component,
     ComponentValidation,

@@ -91,6 +91,8 @@ def check_overlays(
                 f'overlay "{overlay.name}" builds on itself by way of "{overlay.base}"',
                 "break the circle",
             )
+        elif overlay.profile:
+            _check_one_profile(overlay, reading, by_name)
         for index, name in enumerate(overlay.mixins):
             if name not in known_mixins and name not in unreadable:
                 _refuse_unknown(reading, ("spec", "mixins", index), "mixin", name, known_mixins)
@@ -184,6 +186,17 @@ def _check_criteria(overlays: Iterable[Loaded[Overlay]], by_name: Mapping[str, O
                 )
                 break
         others.append(overlay)
+
+
+def _check_one_profile(overlay: Overlay, reading: codec.Reading, by_name: Mapping[str, Overlay]) -> None:
+    """A recipe has one profile, so that two on one chain can make none."""
+    for name in sorted(_ancestors(overlay, by_name)):
+        if name in by_name and by_name[name].profile:
+            reading.refuse(
+                ("spec", "profile"),
+                f'overlay "{overlay.name}" builds on "{name}", which declares a configuration profile already',
+                "declare it in one of the two",
+            )
 
 
 def _check_checks(overlay: Overlay, reading: codec.Reading, checks: Mapping[str, str]) -> None:

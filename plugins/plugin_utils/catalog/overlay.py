@@ -6,51 +6,20 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..artifacts import codec, versions
 from ..artifacts.recipe import PHASES, ComponentRef, Constraint, Criteria, Validation
-from ..constraints import addressability_problem
 from ..errors import internal, raise_all
 from . import syntax
 from .criteria import normalized
 from .header import has_header
+from .profile import Profile, check_profile
+from .stated import check_constraints
 
 BASE = "base"
 """The root of every chain; the only overlay that needs no criteria to take part."""
-
-_PROFILE_NAME = re.compile(r"[A-Za-z0-9._-]+")
-
-
-@dataclass(frozen=True)
-class ProfileComponent:
-    """What one profile value sets on one component."""
-
-    name: str
-    overrides: Mapping[str, object] | None = None
-
-
-@dataclass(frozen=True)
-class ProfileValue:
-    """One choice of a profile."""
-
-    advertiser: str | None = None
-    constraints: tuple[Constraint, ...] = ()
-    readiness_constraints: tuple[Constraint, ...] = ()
-    component_refs: tuple[ProfileComponent, ...] = ()
-
-
-@dataclass(frozen=True)
-class Profile:
-    """A configuration profile that an overlay declares (spec/engine.md section 6)."""
-
-    name: str
-    default: str
-    values: Mapping[str, ProfileValue]
-    description: str | None = None
 
 
 @dataclass(frozen=True)
@@ -151,11 +120,11 @@ def decode_overlay(document: object, reading: codec.Reading) -> Overlay | None:
             reading.refuse(("spec", "criteria", axis), f'"{value}" is no value of a criterion', syntax.CRITERION_FORM)
     if spec.criteria and spec.criteria.nodes is not None:
         reading.refuse(("spec", "criteria", "nodes"), "the number of nodes selects no overlay", "remove it")
-    _check_constraints(spec.constraints, reading, ("spec", "constraints"))
+    check_constraints(spec.constraints, reading, ("spec", "constraints"))
     _check_component_refs(spec.component_refs, reading)
     _check_phases(spec.validation, reading)
     if spec.profile:
-        _check_profile(spec.profile, reading)
+        check_profile(spec.profile, reading)
     for index, name in enumerate(spec.mixins):
         if name in spec.mixins[:index]:
             reading.refuse(("spec", "mixins", index), f'mixin "{name}" is listed twice')
@@ -173,7 +142,7 @@ def decode_mixin(document: object, reading: codec.Reading) -> Mixin | None:
     if reading.problems:
         return None
     _check_name(decoded.metadata, reading)
-    _check_constraints(decoded.spec.constraints, reading, ("spec", "constraints"))
+    check_constraints(decoded.spec.constraints, reading, ("spec", "constraints"))
     _check_component_refs(decoded.spec.component_refs, reading)
     if reading.problems:
         return None
@@ -222,24 +191,6 @@ def _check_version_against_profile(document: OverlayDocument, reading: codec.Rea
         )
 
 
-def _check_constraints(
-    constraints: Iterable[Constraint], reading: codec.Reading, at: codec.Path, *, addressable: bool = True
-) -> None:
-    """Note constraints without name or value, named twice or, if ``addressable``, on a path that no snapshot has."""
-    names: set[str] = set()
-    for index, constraint in enumerate(constraints):
-        empty = [key for key in ("name", "value") if not getattr(constraint, key).strip()]
-        for key in empty:
-            reading.refuse((*at, index, key), "must not be empty")
-        if constraint.name in names:
-            reading.refuse(
-                (*at, index, "name"), f'constraint "{constraint.name}" stands there twice', "keep one of them"
-            )
-        names.add(constraint.name)
-        if addressable and not empty and (problem := addressability_problem(constraint.name, constraint.value)):
-            reading.refuse((*at, index), problem.message, problem.hint)
-
-
 def _check_component_refs(refs: tuple[ComponentRef, ...], reading: codec.Reading) -> None:
     """Note component references that stand twice, that pin no version, or whose texts are not of their form."""
     names: set[str] = set()
@@ -267,40 +218,8 @@ def _check_phases(validation: Validation | None, reading: codec.Reading) -> None
         if phase is None:
             continue
         # The other phases' constraints are names of checks' own measures, not paths of a snapshot.
-        _check_constraints(phase.constraints or (), reading, (*at, "constraints"), addressable=name == "readiness")
+        check_constraints(phase.constraints or (), reading, (*at, "constraints"), addressable=name == "readiness")
         checks = phase.checks or ()
         for index, check in enumerate(checks):
             if check in checks[:index]:
                 reading.refuse((*at, "checks", index), f'check "{check}" is listed twice')
-
-
-def _check_profile(profile: Profile, reading: codec.Reading) -> None:
-    at: codec.Path = ("spec", "profile")
-    for place, name in [(("name",), profile.name), *((("values", value), value) for value in profile.values)]:
-        if not _PROFILE_NAME.fullmatch(str(name)):
-            reading.refuse(
-                (*at, *place), f'"{name}" is no profile name', "letters, digits, dots, hyphens and underscores"
-            )
-    if profile.default not in profile.values:
-        reading.refuse(
-            (*at, "default"),
-            f'profile "{profile.name}" has the default "{profile.default}", which is none of its values',
-            f"values: {', '.join(map(str, profile.values))}",
-        )
-    if len({str(value).lower() for value in profile.values}) < len(profile.values):
-        reading.refuse((*at, "values"), f'profile "{profile.name}" has values that differ in case alone')
-    for value, choice in profile.values.items():
-        inside: codec.Path = (*at, "values", value)
-        _check_constraints(choice.constraints, reading, (*inside, "constraints"))
-        _check_constraints(choice.readiness_constraints, reading, (*inside, "readinessConstraints"))
-        if choice.advertiser not in (None, "", "external"):
-            reading.refuse((*inside, "advertiser"), f'is "{choice.advertiser}", must be "external" or absent')
-        names = [ref.name for ref in choice.component_refs]
-        for index, ref in enumerate(choice.component_refs):
-            if ref.name in names[:index]:
-                reading.refuse((*inside, "componentRefs", index, "name"), f'component "{ref.name}" is referenced twice')
-            if "enabled" in (ref.overrides or {}):
-                reading.refuse(
-                    (*inside, "componentRefs", index, "overrides", "enabled"),
-                    "a profile cannot switch a component on or off",
-                )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .evaluation import Evaluation, evaluate, read
 from .expression import Expression, Operator
+from .narrowing import narrowed
 from .node_set import GPU_NODES_LABEL
 from .path import ConstraintPath, Predicate, addressability_problem
 from .scalar import scalar_text
@@ -23,6 +24,7 @@ __all__ = [
     "Version",
     "addressability_problem",
     "evaluate",
+    "narrowed",
     "nearest",
     "read",
     "scalar_text",

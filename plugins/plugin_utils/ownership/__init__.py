@@ -8,6 +8,7 @@ from __future__ import annotations
 from .accounting import artifact_problems, derive, ownership, parse_mode
 from .connection import value_problems
 from .paths import Ownership, conflict, intersects
+from .profile import lock, profile_ownership
 
 __all__ = [
     "Ownership",
@@ -15,7 +16,9 @@ __all__ = [
     "conflict",
     "derive",
     "intersects",
+    "lock",
     "ownership",
     "parse_mode",
+    "profile_ownership",
     "value_problems",
 ]

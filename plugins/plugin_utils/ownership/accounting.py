@@ -14,6 +14,7 @@ from ..artifacts import versions
 from ..artifacts.recipe import Accounting, AccountingMode, ComponentRef, Configuration, RecipeResult, SlurmConfiguration
 from ..errors import AicrError, invalid, raise_all
 from .paths import Ownership, conflict
+from .profile import profile_ownership
 
 SLURM = "slinky-slurm"
 CRDS, OPERATOR, DATABASE = "mariadb-operator-crds", "mariadb-operator", "slurm-accounting-mariadb"
@@ -102,7 +103,7 @@ def derive(recipe: RecipeResult, mode: AccountingMode) -> RecipeResult:
         )
     profile = recipe.metadata.selected_profile if recipe.metadata else None
     if profile:
-        clash = conflict(Ownership(f"profile {profile.name}={profile.value}", profile.owned_paths), ownership(mode))
+        clash = conflict(profile_ownership(profile), ownership(mode))
         if clash:
             raise clash
     missing = [name for name in COMPONENTS if recipe.component(name) is None]
@@ -156,7 +157,7 @@ def artifact_problems(recipe: RecipeResult) -> list[AicrError]:
             )
         )
     if profile:
-        clash = conflict(Ownership(f"profile {profile.name}={profile.value}", profile.owned_paths), ownership(mode))
+        clash = conflict(profile_ownership(profile), ownership(mode))
         problems += [clash] if clash else []
     for name in COMPONENTS:
         ref = recipe.component(name)

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from ..artifacts.recipe import MariaDBState, RecipeResult
 from ..artifacts.snapshot import Snapshot
 from ..catalog import Catalog, merge_overrides
+from ..ownership import profile_ownership
 
 GPU_OPERATOR = "gpu-operator"
 PREINSTALLED, ABSENT = "preinstalled", "absent"
+_DRIVER = "driver.enabled"
 _BY_GRAVITY = (MariaDBState.CRS_DETECTED, MariaDBState.UNKNOWN, MariaDBState.API_DETECTED, MariaDBState.ABSENT)
 
 
@@ -29,7 +31,8 @@ def with_driver_gate(recipe: RecipeResult, state: str | None, catalog: Catalog) 
     """The recipe with an explicit ``driver.enabled: false`` where a preinstalled driver meets values made for one.
 
     Values that let the operator install the driver stay as they are: switching only the driver off would leave toolkit
-    and driver root half configured. Every mismatch is a warning here, since only a bundle knows all overrides.
+    and driver root half configured. What a selected profile owns, it has set itself. Every mismatch is a warning here,
+    since only a bundle knows all overrides.
     """
     ref = recipe.component(GPU_OPERATOR)
     if ref is None or state is None:
@@ -42,6 +45,9 @@ def with_driver_gate(recipe: RecipeResult, state: str | None, catalog: Catalog) 
         return recipe, []
     if not expects_driver:
         return recipe, [_DRIVER_IS_THERE]
+    profile = recipe.metadata.selected_profile if recipe.metadata else None
+    if profile and profile_ownership(profile).touching(GPU_OPERATOR, _DRIVER):
+        return recipe, []
     overrides = merge_overrides(ref.overrides or {}, {"driver": {"enabled": False}})
     return recipe.with_component(dataclasses.replace(ref, overrides=overrides)), []
 

@@ -22,12 +22,14 @@ from ..artifacts.recipe import (
 )
 from ..artifacts.snapshot import Snapshot
 from ..catalog import BASE, Catalog, Overlay, overlay_from_document
-from ..errors import AicrError, invalid, raise_all
+from ..errors import invalid, raise_all
 from ..inventory import deployment_order
 from ..ownership import artifact_problems, derive
 from . import coverage, evidence, exclusion
+from . import profile as profiles
 from .composition import Composer, Composition, composer
 from .fingerprint import criteria_from_snapshot
+from .profile import Choice
 from .selection import Candidate, maximal_leaves
 
 
@@ -56,10 +58,11 @@ def resolve(
     :param snapshot: fills in the criteria that nobody stated, and rules out overlays whose constraints it fails.
     :param stated: the names of the criteria that somebody stated, ``any`` among them; they beat the snapshot. Without
         it, those that are not ``any``.
-    :param profile: ``name=value``; refused as long as profiles are not resolved.
+    :param profile: ``name=value`` of the configuration profile that the overlays declare; without one, its default.
     :param tool_version: goes into ``metadata.version``.
     :raises AicrError: INVALID_REQUEST: no criteria at all, criteria that no overlay carries, a mode for another
-        platform than slurm, a profile, a reading that a constraint cannot be held against, an incoherent composition.
+        platform than slurm, a profile that is not declared or does not suit the snapshot, a reading that a constraint
+        cannot be held against, an incoherent composition.
     """
     warnings: list[str] = []
     detected: frozenset[str] = frozenset()
@@ -71,9 +74,7 @@ def resolve(
             "no criteria: nothing says what the recipe is for",
             f"state at least one of {', '.join(AXES)}, or give a snapshot",
         )
-    if profile:
-        raise _profiles_come_later(f'profile "{profile}"')
-    selected = _selected(composer(catalog), criteria, snapshot, detected, warnings)
+    selected = _selected(composer(catalog), _Question(criteria, profile, snapshot), detected, warnings)
     header = RecipeHeader(
         version=tool_version,
         applied_overlays=(BASE, *(overlay.name for overlay in selected.sequence)),
@@ -90,6 +91,8 @@ def resolve(
         constraints=selected.composition.constraints or None,
         validation=selected.composition.validation,
     )
+    if selected.choice:
+        recipe = profiles.with_choice(recipe, selected.choice)
     return _configured(recipe, accounting_mode, snapshot, catalog, warnings)
 
 
@@ -115,6 +118,12 @@ def resolve_overlay(
             overlay=overlay.name,
         )
     present = catalog.overlays.get(overlay.name)
+    if overlay.profile != (present.profile if present else None):
+        raise invalid(
+            f'{source}: overlay "{overlay.name}" declares another configuration profile than in the catalog',
+            "lay a catalog with this overlay over it; a profile's declaration is not taken from a file by itself",
+            overlay=overlay.name,
+        )
     if present is None or dataclasses.replace(present, source=source) != overlay:
         catalog = dataclasses.replace(
             catalog, overlays=dict(sorted({**catalog.overlays, overlay.name: overlay}.items()))
@@ -126,10 +135,18 @@ def resolve_overlay(
 
 
 @dataclass(frozen=True)
+class _Question:
+    criteria: Criteria
+    profile: str | None
+    snapshot: Snapshot | None
+
+
+@dataclass(frozen=True)
 class _Selected:
     criteria: Criteria
     sequence: tuple[Overlay, ...]
     composition: Composition
+    choice: Choice | None
     excluded: Sequence[ExcludedOverlay]
     reasons: Sequence[ConstraintWarning]
 
@@ -152,14 +169,13 @@ def _filled_in(
     return dataclasses.replace(criteria, **added), frozenset(added), found.notes
 
 
-def _selected(
-    composed: Composer, criteria: Criteria, snapshot: Snapshot | None, detected: frozenset[str], warnings: list[str]
-) -> _Selected:
-    """The overlays for some criteria.
+def _selected(composed: Composer, question: _Question, detected: frozenset[str], warnings: list[str]) -> _Selected:
+    """The overlays for some criteria, and the value of the profile that they declare.
 
     Detected criteria that no overlay carries are left out, once, unless constraints are to blame or nothing would be
     left that says what the recipe is for (spec/surface.md 1.3).
     """
+    criteria, snapshot = question.criteria, question.snapshot
     missing = coverage.os_is_missing(composed.candidates, criteria)
     if missing:
         raise missing
@@ -188,10 +204,13 @@ def _selected(
             f'{one.axis} "{one.value}" is in the snapshot, but no recipe for {criteria} has it: it is left out'
             for one in uncovered
         ]
-        return _selected(composed, relaxed, snapshot, frozenset(), warnings)
-    _refuse_profile(leaves)
+        return _selected(composed, dataclasses.replace(question, criteria=relaxed), frozenset(), warnings)
+    choice = profiles.choose(composed.catalog.base, leaves, question.profile)
+    if choice and snapshot is not None:
+        profiles.refuse_excluded(choice, leaves, surviving)
+        profiles.verify(choice, snapshot)
     warnings += map(coverage.failed_text, reasons)
-    return _Selected(criteria, sequence, composed.compose(sequence), excluded, reasons)
+    return _Selected(criteria, sequence, composed.compose(sequence), choice, excluded, reasons)
 
 
 def _surviving(
@@ -240,17 +259,3 @@ def _configured(
         warning = evidence.mariadb_warning(mariadb)
         warnings += [*notes, *([warning] if warning else [])]
     return Resolution(recipe, tuple(warnings))
-
-
-def _refuse_profile(leaves: Iterable[Candidate]) -> None:
-    """Looked for among all candidates, also those that a snapshot rules out (spec/engine.md section 6)."""
-    for leaf in leaves:
-        for overlay in leaf.chain:
-            if overlay.profile is not None:
-                raise _profiles_come_later(
-                    f'overlay "{overlay.name}" declares the configuration profile "{overlay.profile.name}"'
-                )
-
-
-def _profiles_come_later(what: str) -> AicrError:
-    return invalid(f"{what}, and this release resolves no profiles", "choose criteria whose overlays declare none")
