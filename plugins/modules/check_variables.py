@@ -16,6 +16,8 @@ description:
     before its name. C(aicr_artifacts_dir) (V(artifacts) by default), C(aicr_hosts) and C(aicr_host_snapshot) are more.
   - C(aicr_agent) has the nodes looked at by a Job in the cluster. The options of M(aicr.runtime.snapshot_agent) have
     C(aicr_agent_) before their names.
+  - C(aicr_deploy) has C(aicr.runtime.site) deploy what it has bundled. The variables of C(aicr.runtime.deploy) are in
+    C(docs/deploy.md).
   - A variable of any other name that begins with C(aicr_) is refused, and so is a value that an option would refuse.
   - A host whose name cannot be that of a folder is refused, since its artifacts go into one of that name.
 options:
@@ -30,6 +32,7 @@ options:
       - recipe
       - validate
       - bundle
+      - deploy
     required: true
 extends_documentation_fragment:
   - aicr.runtime._attributes

@@ -37,6 +37,19 @@ options:
     description: The components that are meant, by name or alias. Without it all are.
     type: list
     elements: str
+  lease:
+    description: Where the Lease of a deployment is. The record of what is installed stands beside it.
+    type: dict
+    default: {}
+    suboptions:
+      namespace:
+        description: Its namespace.
+        type: str
+        default: default
+      name:
+        description: Its name.
+        type: str
+        default: aicr-deployment
   catalog:
     description: The directory of a catalog of your own, as in O(aicr.runtime.bundle#module:catalog).
     type: path

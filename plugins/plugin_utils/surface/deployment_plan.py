@@ -19,6 +19,7 @@ from ..deployment.plan import Plan, Release, make_plan
 from ..errors import invalid
 from .catalogs import catalog as catalog_of
 from .given import given_recipe
+from .lease import RUN
 from .options import CLUSTER, Options, Spec
 from .path import expanded
 from .source import refuse_remote
@@ -29,7 +30,12 @@ BUNDLE_INPUT: Spec = {
     "values": {"type": "dict"},
     "catalog": {"type": "path"},
 }
-SPEC: Spec = {**CLUSTER, **BUNDLE_INPUT, "components": {"type": "list", "elements": "str"}}
+SPEC: Spec = {
+    **CLUSTER,
+    **BUNDLE_INPUT,
+    "components": {"type": "list", "elements": "str"},
+    "lease": RUN["lease"],
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Planned:
 
     :ivar values: by component what its charts get.
     :ivar constraints: of the recipe, by the reading's path.
-    :ivar whole: whether it is about all of the bundle.
+    :ivar record: the ConfigMap of the deployment once it is done; what is only a part of a bundle is none.
     """
 
     plan: Plan
@@ -47,7 +53,7 @@ class Planned:
     values: Mapping[str, Mapping[str, object]]
     constraints: Mapping[str, str]
     warnings: tuple[str, ...]
-    whole: bool
+    record: Mapping[str, Any] | None
 
     def deliver(self, **_task: bool) -> dict[str, Any]:
         """The task's result; nothing is written, in check mode or not."""
@@ -63,7 +69,7 @@ class Planned:
                 "releases": len(list(plan.releases)),
             },
             "warnings": list(self.warnings),
-            "plan": to_document(plan, whole=self.whole),
+            "plan": to_document(plan) | {"record": self.record},
         }
 
 
@@ -99,8 +105,15 @@ def plan_deployment(options: Options) -> Planned:
         only=only,
     )
     constraints = {one.name: one.value for one in recipe.constraints or ()}
+    place = options["lease"]
     return Planned(
-        plan, bundle, catalog, installation.values, constraints, (*warnings, *installation.warnings), not only
+        plan,
+        bundle,
+        catalog,
+        installation.values,
+        constraints,
+        (*warnings, *installation.warnings),
+        None if only else record(plan, place["namespace"], place["name"]),
     )
 
 
@@ -124,8 +137,8 @@ def _release(folder: OpenedFolder, given: Mapping[str, object]) -> Release:
     )
 
 
-def to_document(plan: Plan, *, whole: bool) -> dict[str, Any]:
-    """A plan in the form in which tasks go through it; what is only a part of a bundle is no deployment to record."""
+def to_document(plan: Plan) -> dict[str, Any]:
+    """A plan in the form in which tasks go through it."""
     return {
         "mode": plan.mode.value if plan.mode else None,
         "recipe_digest": plan.recipe_digest,
@@ -140,5 +153,4 @@ def to_document(plan: Plan, *, whole: bool) -> dict[str, Any]:
             for name, component in plan.components.items()
         },
         "skipped": dict(plan.skipped),
-        "record": record(plan) if whole else None,
     }

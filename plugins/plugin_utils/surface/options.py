@@ -167,7 +167,7 @@ CHECK_VARIABLES: Spec = {
     "stages": {
         "type": "list",
         "elements": "str",
-        "choices": ["host_snapshot", "snapshot", "snapshot_agent", "recipe", "validate", "bundle"],
+        "choices": ["host_snapshot", "snapshot", "snapshot_agent", "recipe", "validate", "bundle", "deploy"],
         "required": True,
     }
 }
@@ -234,6 +234,8 @@ def _read(option: Mapping[str, Any], value: object) -> object:
             value = plain(check_type_dict(value), "mapping")
     if "options" in option and isinstance(value, dict):
         return _stated(option["options"], value)
+    if "options" in option and isinstance(value, list):
+        return [_stated(option["options"], item) if isinstance(item, dict) else item for item in value]
     return value
 
 
@@ -247,8 +249,11 @@ def _problems(spec: Spec, values: Mapping[str, object], parent: str) -> list[Aic
         elif isinstance(value, dict) and "options" in spec[name]:
             problems += _problems(spec[name]["options"], value, f"{path}.")
         elif isinstance(value, list) and spec[name].get("type") == "list":
-            item_kind = spec[name].get("elements")
-            problems += [_value_problem(item_kind, item, f"{path}[{index}]") for index, item in enumerate(value)]
+            for index, item in enumerate(value):
+                if isinstance(item, dict) and "options" in spec[name]:
+                    problems += _problems(spec[name]["options"], item, f"{path}[{index}].")
+                else:
+                    problems.append(_value_problem(spec[name].get("elements"), item, f"{path}[{index}]"))
         else:
             problems.append(_value_problem(spec[name].get("type"), value, path))
     return [problem for problem in problems if problem]
@@ -281,7 +286,9 @@ def _form_problem(kind: object, value: object, path: str) -> AicrError | None:
 
 
 def _without_nulls(option: Mapping[str, Any], value: object) -> object:
-    """A mapping of options without those that nobody gave, which Ansible adds as nulls."""
+    """Mappings of options without those that nobody gave, which Ansible adds as nulls."""
     if "options" in option and isinstance(value, dict):
         return {name: item for name, item in value.items() if item is not None}
+    if "options" in option and isinstance(value, list):
+        return [_without_nulls(option, item) for item in value]
     return value

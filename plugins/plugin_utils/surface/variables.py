@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import AicrError, invalid, raise_all
+from .lease import RUN
 from .options import BUNDLE, CLUSTER, RECIPE, SNAPSHOT, SNAPSHOT_AGENT, VALIDATE, Spec, parse, unknown
 
 PREFIX = "aicr_"
@@ -44,6 +45,27 @@ def _agent_variables() -> dict[str, Mapping[str, Any]]:
     return {**_variables({"agent": {"type": "bool"}}), **own}
 
 
+DEPLOY: Spec = {
+    **CLUSTER,
+    "bundle": {"type": "path"},
+    "recipe": {"type": "raw"},
+    "catalog": {"type": "path"},
+    "install_values": {"type": "dict"},
+    "allow_mode_change": {"type": "bool"},
+    "allow_downgrade": {"type": "bool"},
+    "chart_source": {"type": "str"},
+    "helm": {"type": "path"},
+    "release_timeout": {"type": "int"},
+    "readiness_timeout": {"type": "float"},
+    "readiness_stable": {"type": "float"},
+    "probe_image": {"type": "str"},
+    "probe_timeout": {"type": "float"},
+    "accounting_check_image": {"type": "str"},
+    "accounting_check_timeout": {"type": "float"},
+    **RUN,
+}
+"""Options of the actions by which a bundle is deployed; two actions have some by the same name, so these say whose."""
+
 EVERYWHERE: Spec = _variables({"hosts": {"type": "raw"}, "artifacts_dir": {"type": "path"}})
 STAGES: Mapping[str, Spec] = {
     "host_snapshot": _variables({"host_snapshot": {"type": "bool"}}),
@@ -52,6 +74,7 @@ STAGES: Mapping[str, Spec] = {
     "recipe": _variables(RECIPE),
     "validate": _variables(VALIDATE),
     "bundle": _variables(BUNDLE),
+    "deploy": _variables({"deploy": {"type": "bool"}, **DEPLOY}),
 }
 SPEC: Spec = {**EVERYWHERE, **{name: option for stage in STAGES.values() for name, option in stage.items()}}
 """All of them."""
