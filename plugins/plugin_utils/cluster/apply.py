@@ -22,6 +22,7 @@ _SERVED: Mapping[str, str] = {
     "ConfigMap": "/api/v1/namespaces/{}/configmaps",
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "Lease": "/apis/coordination.k8s.io/v1/namespaces/{}/leases",
+    "Namespace": "/api/v1/namespaces",
     "Secret": "/api/v1/namespaces/{}/secrets",
     "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
 }
@@ -31,7 +32,7 @@ _SERVED: Mapping[str, str] = {
 def path_of(manifest: Mapping[str, Any]) -> str:
     """Where the API serves an object."""
     metadata = manifest["metadata"]
-    return f"{_SERVED[manifest['kind']].format(metadata['namespace'])}/{metadata['name']}"
+    return f"{_SERVED[manifest['kind']].format(metadata.get('namespace'))}/{metadata['name']}"
 
 
 def apply(connection: Connection, manifest: Mapping[str, Any], *, dry_run: bool = False) -> Object:
@@ -54,8 +55,8 @@ def apply(connection: Connection, manifest: Mapping[str, Any], *, dry_run: bool 
             content_type="application/apply-patch+yaml",
         )
     except AicrError as error:
-        if error.details.get("status") == 404:
-            metadata = manifest["metadata"]
+        metadata = manifest["metadata"]
+        if error.details.get("status") == 404 and "namespace" in metadata:
             raise not_found(
                 f"{manifest['kind']} {metadata['namespace']}/{metadata['name']}: {connection.name} has no namespace "
                 f"{metadata['namespace']}",

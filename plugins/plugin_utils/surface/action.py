@@ -126,7 +126,9 @@ def secrets(spec: Spec, arguments: object) -> set[str]:
         elif name == "kubeconfig":
             found |= set(_of_kubeconfig(arguments.get(name)))
         elif "options" in option:
-            found |= secrets(option["options"], arguments.get(name))
+            inner = arguments.get(name)
+            for one in inner if isinstance(inner, list) else [inner]:
+                found |= secrets(option["options"], one)
     return found
 
 
