@@ -17,7 +17,7 @@ import pytest
 
 from ansible_collections.aicr.runtime.plugins.modules import host_snapshot
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
-from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import deployment_plan, lease, options
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import deployment_plan, lease, options, release
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 NAMES = {
@@ -32,6 +32,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
     ("module", "lease"): lease.SPEC,
     ("module", "recipe"): options.RECIPE,
+    ("module", "release"): release.SPEC,
     ("module", "snapshot"): options.SNAPSHOT,
     ("module", "snapshot_agent"): options.SNAPSHOT_AGENT,
     ("module", "validate"): options.VALIDATE,
@@ -39,7 +40,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("lookup", "recipe"): options.RECIPE_LOOKUP,
     ("lookup", "snapshot"): options.SNAPSHOT_LOOKUP,
 }
-NO_ARTIFACT = {"lease"}
+NO_ARTIFACT = {"deployment_plan", "lease", "release"}
 """What makes no document, but works on a cluster."""
 ATTRIBUTES = {"action_group", "async", "check_mode", "diff_mode", "idempotent", "platform"}
 
