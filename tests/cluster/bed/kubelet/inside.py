@@ -68,8 +68,9 @@ def enter(spec: dict) -> None:  # type: ignore[type-arg]
     os.chroot(root)
     os.chdir("/")
     mount("proc", "/proc", "proc")
-    for name in ("/tmp", "/run"):
-        mount("tmpfs", name, "tmpfs", 0, "mode=1777" if name == "/tmp" else "mode=755")
+    if spec["root"] == "/":  # what runs on this machine is not to be seen
+        for name in ("/tmp", "/run"):
+            mount("tmpfs", name, "tmpfs", 0, "mode=1777" if name == "/tmp" else "mode=755")
     for source, entry in mounts:
         target, file = entry["target"], not os.path.isdir(f"/proc/self/fd/{source}")
         os.makedirs(os.path.dirname(target) if file else target, exist_ok=True)

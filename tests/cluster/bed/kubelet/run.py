@@ -201,6 +201,7 @@ class Run:
                 *self._mounts(one, variables),
             ],
             {} if image and image.as_root else identity,
+            image.root if image else Path("/"),
         )
         return self._attend(container, one, log, image.port if image else None)
 
