@@ -17,7 +17,13 @@ import pytest
 
 from ansible_collections.aicr.runtime.plugins.modules import host_snapshot
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
-from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import deployment_plan, lease, options, release
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import (
+    deployment_plan,
+    lease,
+    manifests,
+    options,
+    release,
+)
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 NAMES = {
@@ -31,6 +37,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "deployment_plan"): deployment_plan.SPEC,
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
     ("module", "lease"): lease.SPEC,
+    ("module", "manifests"): manifests.SPEC,
     ("module", "recipe"): options.RECIPE,
     ("module", "release"): release.SPEC,
     ("module", "snapshot"): options.SNAPSHOT,
@@ -40,7 +47,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("lookup", "recipe"): options.RECIPE_LOOKUP,
     ("lookup", "snapshot"): options.SNAPSHOT_LOOKUP,
 }
-NO_ARTIFACT = {"deployment_plan", "lease", "release"}
+NO_ARTIFACT = {"deployment_plan", "lease", "manifests", "release"}
 """What makes no document, but works on a cluster."""
 ATTRIBUTES = {"action_group", "async", "check_mode", "diff_mode", "idempotent", "platform"}
 

@@ -18,7 +18,7 @@ FIELD_MANAGER = "aicr"
 SECONDS = 30.0
 """How long one write may take."""
 
-_SERVED: Mapping[str, str] = {
+SERVED: Mapping[str, str] = {
     "ConfigMap": "/api/v1/namespaces/{}/configmaps",
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "Lease": "/apis/coordination.k8s.io/v1/namespaces/{}/leases",
@@ -32,7 +32,7 @@ _SERVED: Mapping[str, str] = {
 def path_of(manifest: Mapping[str, Any]) -> str:
     """Where the API serves an object."""
     metadata = manifest["metadata"]
-    return f"{_SERVED[manifest['kind']].format(metadata.get('namespace'))}/{metadata['name']}"
+    return f"{SERVED[manifest['kind']].format(metadata.get('namespace'))}/{metadata['name']}"
 
 
 def apply(connection: Connection, manifest: Mapping[str, Any], *, dry_run: bool = False) -> Object:
@@ -67,15 +67,17 @@ def apply(connection: Connection, manifest: Mapping[str, Any], *, dry_run: bool 
     return document_of(answer, path)
 
 
-def delete(connection: Connection, path: str) -> bool:
+def delete(connection: Connection, path: str, *, dry_run: bool = False) -> bool:
     """Remove an object, and in the background what belongs to it.
 
+    :param dry_run: let the server judge it, and remove nothing.
     :returns: whether it was there.
     :raises AicrError: see :func:`request.ask`.
     """
     body = json.dumps({"propagationPolicy": "Background"}).encode()
+    query = {"dryRun": "All"} if dry_run else None
     try:
-        ask(connection, path, Deadline(SECONDS), method="DELETE", body=body)
+        ask(connection, path, Deadline(SECONDS), query, method="DELETE", body=body)
     except AicrError as error:
         if error.details.get("status") == 404:
             return False

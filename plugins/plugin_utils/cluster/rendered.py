@@ -29,7 +29,7 @@ def compared(before: str, after: str, secrets: Iterable[str] = ()) -> tuple[str,
         for side, one, other, word in ((0, old, new, "before"), (1, new, old, "after")):
             if key in one:
                 shown[side].append(_shown(key, one[key], other.get(key), word))
-    return _without("".join(shown[0]), secrets), _without("".join(shown[1]), secrets)
+    return without("".join(shown[0]), secrets), without("".join(shown[1]), secrets)
 
 
 def masked(document: Mapping[str, Any], other: Mapping[str, Any] | None = None, word: str = "") -> dict[str, Any]:
@@ -86,7 +86,8 @@ def _shown(key: str, one: Any, other: Any, word: str) -> str:
     return f"--- # {key}\n{yamlio.dump(masked(one, other if isinstance(other, dict) else None, word))}"
 
 
-def _without(text: str, secrets: Iterable[str]) -> str:
+def without(text: str, secrets: Iterable[str]) -> str:
+    """A text in which each secret is hidden; a longer one before one that it holds."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text
