@@ -163,6 +163,26 @@ def _wrong(manifest: object, place: str, absent: bool) -> Iterator[AicrError]:
             )
     elif not isinstance(namespace, str) or not NAMESPACE.fullmatch(namespace):
         yield invalid(f"{place}: {kind} {name} names no namespace", "set metadata.namespace")
+    yield from _ill_held(manifest, place)
+
+
+def _ill_held(manifest: Mapping[str, Any], place: str) -> Iterator[AicrError]:
+    """What is wrong with the data of a Secret or ConfigMap; the API server would call it a fault of its own."""
+    for part in ("data", "stringData", "binaryData"):
+        held = manifest.get(part)
+        for key, value in held.items() if isinstance(held, Mapping) else ():
+            encoded = part == "binaryData" or (part == "data" and manifest["kind"] == "Secret")
+            if not isinstance(value, str):
+                yield invalid(f"{place}: {part}.{key} must be text, not {type_name(value)}", "write it in quotes")
+            elif encoded and _decoded(value) is None:
+                yield invalid(f"{place}: {part}.{key} is not base64", "use the filter b64encode, or stringData")
+
+
+def _decoded(value: str) -> bytes | None:
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        return None
 
 
 def _essence(one: Object | None) -> object:
@@ -191,9 +211,6 @@ def _held(secret: Mapping[str, Any]) -> Iterator[str]:
         for value in (secret.get(part) or {}).values():
             if isinstance(value, str) and len(value) >= _SHORTEST_SECRET:
                 yield value
-                try:
-                    plain = base64.b64decode(value, validate=True).decode()
-                except (binascii.Error, ValueError):
-                    continue
+                plain = (_decoded(value) or b"").decode(errors="replace")
                 if len(plain) >= _SHORTEST_SECRET:
                     yield plain
