@@ -144,12 +144,23 @@ def list_target(
 class Watcher:
     """Follows targets for as long as it is open (``with Watcher(…) as watcher``)."""
 
-    def __init__(self, connection: Connection, targets: Mapping[Target, frozenset[str] | None]) -> None:
-        """:param targets: and the fields of their objects that anybody reads; ``None`` for all."""
+    def __init__(
+        self,
+        connection: Connection,
+        targets: Mapping[Target, frozenset[str] | None],
+        kinds: Mapping[Target, Kind | None] | None = None,
+    ) -> None:
+        """Prepare to follow.
+
+        :param targets: and the fields of their objects that anybody reads; ``None`` for all.
+        :param kinds: how they are served, as far as that is known already.
+        """
         self._connection = connection
         self._queue: queue.Queue[Event] = queue.Queue(QUEUE)
         self._stop = threading.Event()
-        self._followers = [_Follower(self, target, fields) for target, fields in targets.items()]
+        self._followers = [
+            _Follower(self, target, fields, (kinds or {}).get(target)) for target, fields in targets.items()
+        ]
 
     def __enter__(self) -> Watcher:
         for follower in self._followers:
@@ -200,9 +211,9 @@ class Watcher:
 class _Follower(threading.Thread):
     """One target, in a thread."""
 
-    def __init__(self, watcher: Watcher, target: Target, fields: frozenset[str] | None) -> None:
+    def __init__(self, watcher: Watcher, target: Target, fields: frozenset[str] | None, kind: Kind | None) -> None:
         super().__init__(name=f"watch {target.kind}", daemon=True)
-        self._watcher, self._target, self._fields = watcher, target, fields
+        self._watcher, self._target, self._fields, self._kind = watcher, target, fields, kind
         self._stream: Stream | None = None
         self._version = ""
         self._blind = False
@@ -215,7 +226,7 @@ class _Follower(threading.Thread):
 
     def run(self) -> None:
         pause = FIRST_PAUSE_SECONDS
-        kind: Kind | None = None
+        kind = self._kind
         while not self._watcher.stopped():
             login = self._watcher.connection.login
             try:

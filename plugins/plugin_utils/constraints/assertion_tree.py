@@ -140,6 +140,21 @@ def mismatches(tree: Tree, value: object) -> list[Mismatch]:
     return list(tree.mismatches(value, {}, ""))
 
 
+def states(tree: Tree, path: Sequence[str], value: object) -> bool:
+    """Whether a tree asks for a plain value at a path of plain keys."""
+    if not path:
+        return isinstance(tree, _Leaf) and equal(tree.expected, value)
+    entries = tree.entries if isinstance(tree, Map) else ()
+    return any(states(entry.tree, path[1:], value) for entry in entries if entry.projection == path[0])
+
+
+def fields_of(tree: Tree) -> frozenset[str] | None:
+    """The fields of a value that a tree looks at; ``None`` if it may be any."""
+    entries = tree.entries if isinstance(tree, Map) else ()
+    names = frozenset(entry.projection for entry in entries if isinstance(entry.projection, str))
+    return names if len(names) == len(entries) else None
+
+
 def _entry(key: object, value: object, path: str) -> _Entry:
     if not isinstance(key, str):
         raise invalid(f"{path}: a key is text, not {type_name(key)}", "quote it")

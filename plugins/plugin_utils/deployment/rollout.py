@@ -70,7 +70,7 @@ def _strategy(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _follows(spec: Mapping[str, Any]) -> bool:
     """Whether the controller moves the current revision on; with OnDelete it never does."""
-    return _strategy(spec).get("type", "RollingUpdate") == "RollingUpdate"
+    return str(_strategy(spec).get("type", "RollingUpdate")) == "RollingUpdate"
 
 
 def _partition(spec: Mapping[str, Any]) -> int:

@@ -1,0 +1,175 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster says of objects that are not as expected: conditions, warnings, pods, the end of slurmdbd's log.
+
+Whatever of it cannot be read is left out: it explains a failure, and must not hide it behind another one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..cluster.connection import Connection, Deadline
+from ..cluster.pod import pod_trouble
+from ..cluster.read import Object, Reader
+from ..cluster.request import ask
+from ..constraints.assertion import called
+from ..errors import AicrError
+from .board import Board, Component
+from .rollout import KINDS as WORKLOADS
+from .traps import hints
+
+SECONDS = 20.0
+"""How long it may take to ask about one component."""
+_MOST_OBJECTS, _MOST_EVENTS, _MOST_PODS, _LOG_LINES = 6, 3, 3, 60
+_ERROR = re.compile(r"fatal|error|failed", re.IGNORECASE)
+_LOGGED = ("slurmdbd", "slurmctld")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What there is to say of one object.
+
+    :ivar conditions: its conditions, ``Ready=False Failed: …``.
+    :ivar events: its last warnings.
+    :ivar pods: what its pods suffer from.
+    :ivar log: the last error of a daemon of Slurm.
+    :ivar hints: the ways out.
+    """
+
+    of: str
+    conditions: tuple[str, ...]
+    events: tuple[str, ...]
+    pods: tuple[str, ...]
+    log: tuple[str, ...]
+    hints: tuple[str, ...]
+
+    def __str__(self) -> str:
+        said = {"conditions": self.conditions, "events": self.events, "pods": self.pods, "log": self.log}
+        return "; ".join(f"{name}: {', '.join(texts)}" for name, texts in said.items() if texts)
+
+
+def explain(connection: Connection, board: Board, component: Component) -> tuple[Explanation, ...]:
+    """What the cluster says of the objects that keep a component from being ready; see :data:`_MOST_OBJECTS`."""
+    reader = Reader(connection, Deadline(SECONDS))
+    objects: dict[str, Mapping[str, Any]] = {}
+    for aim in component.open or component.aims:
+        if aim.holds and not aim.changes:
+            continue
+        for found in board.offenders(aim):
+            objects.setdefault(called(found, aim.expectation.selection), found)
+    events: dict[str, list[Object]] = {}
+    explanations = [_explanation(reader, name, found, events) for name, found in list(objects.items())[:_MOST_OBJECTS]]
+    return tuple(one for one in explanations if str(one))
+
+
+def _explanation(reader: Reader, name: str, found: Mapping[str, Any], known: dict[str, list[Object]]) -> Explanation:
+    metadata = found["metadata"]
+    namespace = metadata.get("namespace")
+    if namespace and namespace not in known:
+        known[namespace] = _warnings(reader, namespace)
+    events = known.get(namespace or "", [])
+    conditions = tuple(_conditions(found))
+    workload = found["kind"] in WORKLOADS
+    pods = _pods(reader, found) if workload else [found] if found["kind"] == "Pod" else []
+    suffering = [pod for pod in pods if not _is_ready(pod)][:_MOST_PODS]
+    told = tuple(f"{pod['metadata']['name']}{_place(reader, pod)}: {_trouble(pod, events)}" for pod in suffering)
+    warnings = tuple(_said(event) for event in _about(events, found["kind"], metadata["name"])[-_MOST_EVENTS:])
+    log = tuple(line for pod in suffering for line in _log(reader, pod))
+    return Explanation(name, conditions, warnings, told, log, tuple(hints([*conditions, *warnings, *told, *log])))
+
+
+def _conditions(found: Mapping[str, Any]) -> Iterator[str]:
+    if found["kind"] == "Pod":
+        return  # they are told with the pod
+    for condition in (found.get("status") or {}).get("conditions") or ():
+        yield f"{condition.get('type')}={condition.get('status')} {_said(condition)}".rstrip()
+
+
+def _said(thing: Mapping[str, Any]) -> str:
+    message = " ".join(str(thing.get("message") or thing.get("note") or "").split())
+    return ": ".join(filter(None, (str(thing.get("reason") or ""), message[:300])))
+
+
+def _warnings(reader: Reader, namespace: str) -> list[Object]:
+    """The warnings of a namespace, the oldest first."""
+    found: list[Object] = []
+    with contextlib.suppress(AicrError):
+        reader.fold(
+            f"/api/v1/namespaces/{namespace}/events",
+            lambda: found,
+            lambda events, event: events.append(event),
+            {"fieldSelector": "type=Warning"},
+        )
+    return sorted(found, key=_time)
+
+
+def _time(event: Mapping[str, Any]) -> str:
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return str(next((time for time in times if time), event["metadata"].get("creationTimestamp") or ""))
+
+
+def _about(events: Sequence[Object], kind: str, name: str) -> list[Object]:
+    return [event for event in events if _names(event.get("involvedObject") or {}, kind, name)]
+
+
+def _names(about: Mapping[str, Any], kind: str, name: str) -> bool:
+    return about.get("kind") == kind and about.get("name") == name
+
+
+def _pods(reader: Reader, workload: Mapping[str, Any]) -> list[Object]:
+    labels = ((workload.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
+    namespace = workload["metadata"].get("namespace")
+    if not labels or not namespace:
+        return []
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    found: list[Object] = []
+    with contextlib.suppress(AicrError):
+        reader.fold(
+            f"/api/v1/namespaces/{namespace}/pods",
+            lambda: found,
+            lambda pods, pod: pods.append(pod),
+            {"labelSelector": selector},
+        )
+    return found
+
+
+def _is_ready(pod: Mapping[str, Any]) -> bool:
+    status = pod.get("status") or {}
+    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in status.get("conditions") or ())
+
+
+def _trouble(pod: Mapping[str, Any], events: Sequence[Object]) -> str:
+    return pod_trouble({"status": pod.get("status") or {}}, _about(events, "Pod", pod["metadata"]["name"]))
+
+
+def _place(reader: Reader, pod: Mapping[str, Any]) -> str:
+    """The node of a pod, and whether that is what is wrong (case K6)."""
+    node = (pod.get("spec") or {}).get("nodeName")
+    if not node:
+        return ""
+    with contextlib.suppress(AicrError):
+        found = reader.find(f"/api/v1/nodes/{node}")
+        if found is not None and not _is_ready(found):
+            return f" on node {node}, which is not Ready"
+    return f" on node {node}"
+
+
+def _log(reader: Reader, pod: Mapping[str, Any]) -> Iterator[str]:
+    """The last error in the log of a daemon of Slurm: why slurmdbd has no database stands nowhere else (2.9)."""
+    metadata = pod["metadata"]
+    daemon = (metadata.get("labels") or {}).get("app.kubernetes.io/name")
+    if daemon not in _LOGGED:
+        return
+    path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/log"
+    with contextlib.suppress(AicrError):
+        query = {"container": daemon, "tailLines": str(_LOG_LINES), "limitBytes": "65536"}
+        text = ask(reader.connection, path, reader.deadline, query).body().decode(errors="replace")
+        errors = [" ".join(line.split()) for line in text.splitlines() if _ERROR.search(line)]
+        yield from list(dict.fromkeys(line[:300] for line in errors[-_LOG_LINES:]))[-2:]
