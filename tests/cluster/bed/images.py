@@ -61,6 +61,7 @@ def table() -> tuple[Image, ...]:
         _operator("*mariadb-operator*", "mariadb", _real_mariadb_operator()),
         _stand_in("*slurm-operator-webhook*", "slurm_webhook"),
         _operator("*slurm-operator*", "slurm", _real_slurm_operator()),
+        _stand_in("*cert-manager-controller*", "cert_manager"),
         Image("*mariadb[:@]*", _script("mariadb"), 3306, tree=True),
         Image("*slurmdbd[:@]*", _script("slurmdbd"), 6819, tree=True),
         Image("*slurmctld[:@]*", _script("slurmctld"), 6817, tree=True),
