@@ -57,7 +57,7 @@ def steps_after(component: str, namespace: str | None, values: Mapping[str, Valu
     slurm = values.get(SLURM, {})
     if component != SLURM or not accounting_is_on(slurm):
         return ()
-    name = _full_name(slurm, component)
+    name = full_name(slurm, component)
     cluster = slurm.get("clusterName") or f"{namespace or 'default'}_{name}"
     step: Step = {
         "action": "accounting_check",
@@ -126,7 +126,7 @@ def _placement(slurm: Values, pod: str) -> dict[str, object]:
     return {key: value for key, value in placement.items() if value}
 
 
-def _full_name(slurm: Values, release: str) -> str:
+def full_name(slurm: Values, release: str) -> str:
     """The name of the chart's objects, as its template makes it (2.1)."""
     override = slurm.get("fullnameOverride")
     if isinstance(override, str) and override:

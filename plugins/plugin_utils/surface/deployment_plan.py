@@ -44,6 +44,7 @@ class Planned:
 
     :ivar values: by component what its charts get.
     :ivar constraints: of the recipe, by the reading's path.
+    :ivar namespaces: of all components that the recipe declares.
     :ivar record: the ConfigMap of the deployment once it is done; what is only a part of a bundle is none.
     """
 
@@ -52,6 +53,7 @@ class Planned:
     catalog: Catalog
     values: Mapping[str, Mapping[str, object]]
     constraints: Mapping[str, str]
+    namespaces: Mapping[str, str]
     warnings: tuple[str, ...]
     record: Mapping[str, Any] | None
 
@@ -112,6 +114,7 @@ def plan_deployment(options: Options) -> Planned:
         catalog,
         installation.values,
         constraints,
+        {ref.name: ref.namespace or "default" for ref in recipe.component_refs},
         (*warnings, *installation.warnings),
         None if only else record(plan, place["namespace"], place["name"]),
     )
