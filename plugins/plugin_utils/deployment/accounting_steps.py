@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..artifacts.recipe import AccountingMode
 from ..ownership.accounting import DATABASE, LEGACY_SWITCH, SLURM
 from ..ownership.connection import STORAGE
 
@@ -29,8 +30,13 @@ def accounting_is_on(values: Values) -> bool:
     return at(values, LEGACY_SWITCH) is True
 
 
-def steps_before(component: str, namespace: str | None, values: Mapping[str, Values]) -> tuple[Step, ...]:
-    """The probe of the database before Slurm, which only logs ``connect failed`` in a loop (2.9)."""
+def steps_before(
+    component: str, namespace: str | None, values: Mapping[str, Values], mode: AccountingMode | None
+) -> tuple[Step, ...]:
+    """The probe of the database before Slurm, which only logs ``connect failed`` in a loop (2.9).
+
+    :param mode: whose database it is, since what its owner can mend differs.
+    """
     slurm = values.get(SLURM, {})
     if component != SLURM or not accounting_is_on(slurm):
         return ()
@@ -45,6 +51,7 @@ def steps_before(component: str, namespace: str | None, values: Mapping[str, Val
             "username": storage.get("username"),
             "password_secret": dict(_mapping(storage.get("passwordKeyRef"))),
         },
+        "slurm_accounting_mode": str(mode),
         "tls": _tls(slurm),
         **_placement(slurm, "accounting.podSpec"),
     }
@@ -73,13 +80,14 @@ def steps_after(component: str, namespace: str | None, values: Mapping[str, Valu
 def _tls(slurm: Values) -> dict[str, object]:
     """How slurmdbd will speak to the database: in clear text, unless it is given a CA (4.7).
 
-    With a CA encryption is what its owner wants, though slurmdbd itself would go on without; so the probe insists.
+    With a CA encryption is what its owner wants, though slurmdbd itself would go on without; so the probe insists. A CA
+    that is no file of a Secret or ConfigMap is one of the image, which a Job with another image cannot verify by.
     """
     authority = next((value for key, value in _parameters(slurm) if key.upper() == "SSL_CA"), None)
     if authority is None:
         return {"mode": "disabled"}
-    secret = _secret_at(slurm, PurePosixPath(authority))
-    return {"mode": "required", "ca_secret": secret} if secret else {"mode": "required"}
+    mounted = _mounted_at(slurm, PurePosixPath(authority))
+    return {"mode": "required", **mounted} if mounted else {"mode": "preferred"}
 
 
 def _parameters(slurm: Values) -> Iterator[tuple[str, str]]:
@@ -95,21 +103,21 @@ def _parameters(slurm: Values) -> Iterator[tuple[str, str]]:
             yield key.strip(), value.strip()
 
 
-def _secret_at(slurm: Values, file: PurePosixPath) -> dict[str, str] | None:
-    """The key of the Secret that is mounted in slurmdbd at a path, if it is one."""
-    volumes = {
-        str(_mapping(volume).get("name")): _mapping(_mapping(volume).get("secret"))
-        for volume in _items(at(slurm, "accounting.podSpec.volumes"))
-    }
+def _mounted_at(slurm: Values, file: PurePosixPath) -> dict[str, object]:
+    """The key of a Secret or ConfigMap that is mounted in slurmdbd at a path, as an option of the probe."""
+    volumes = {str(_mapping(volume).get("name")): volume for volume in _items(at(slurm, "accounting.podSpec.volumes"))}
     for mount in map(_mapping, _items(at(slurm, "accounting.slurmdbd.volumeMounts"))):
-        secret = volumes.get(str(mount.get("name")), {})
         folder = PurePosixPath(str(mount.get("mountPath")))
-        if not secret.get("secretName") or folder not in (file, *file.parents):
+        if folder not in (file, *file.parents):
             continue
-        inside = PurePosixPath(str(mount.get("subPath") or ""), file.relative_to(folder))
-        keys = {str(_mapping(item).get("path")): str(_mapping(item).get("key")) for item in _items(secret.get("items"))}
-        return {"name": str(secret["secretName"]), "key": keys.get(str(inside), str(inside))}
-    return None
+        inside = str(PurePosixPath(str(mount.get("subPath") or ""), file.relative_to(folder)))
+        volume = volumes.get(str(mount.get("name")))
+        for option, kind, name in (("ca_secret", "secret", "secretName"), ("ca_config_map", "configMap", "name")):
+            source = _mapping(at(volume, kind))
+            if source.get(name):
+                keys = {_mapping(one).get("path"): _mapping(one).get("key") for one in _items(source.get("items"))}
+                return {option: {"name": str(source[name]), "key": str(keys.get(inside, inside))}}
+    return {}
 
 
 def _placement(slurm: Values, pod: str) -> dict[str, object]:

@@ -139,7 +139,7 @@ def make_plan(
         {
             name: ComponentPlan(
                 tuple(release for release in releases if release.component == name),
-                steps_before(name, known[name].namespace, values),
+                steps_before(name, known[name].namespace, values, mode),
                 steps_after(name, known[name].namespace, values),
             )
             for name in present
