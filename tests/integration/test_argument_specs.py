@@ -22,6 +22,8 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import (
     lease,
     manifests,
     options,
+    preflight,
+    readiness,
     release,
 )
 
@@ -38,6 +40,8 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
     ("module", "lease"): lease.SPEC,
     ("module", "manifests"): manifests.SPEC,
+    ("module", "preflight"): preflight.SPEC,
+    ("module", "readiness"): readiness.SPEC,
     ("module", "recipe"): options.RECIPE,
     ("module", "release"): release.SPEC,
     ("module", "snapshot"): options.SNAPSHOT,
@@ -47,7 +51,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("lookup", "recipe"): options.RECIPE_LOOKUP,
     ("lookup", "snapshot"): options.SNAPSHOT_LOOKUP,
 }
-NO_ARTIFACT = {"deployment_plan", "lease", "manifests", "release"}
+NO_ARTIFACT = {"deployment_plan", "lease", "manifests", "preflight", "readiness", "release"}
 """What makes no document, but works on a cluster."""
 ATTRIBUTES = {"action_group", "async", "check_mode", "diff_mode", "idempotent", "platform"}
 
