@@ -108,6 +108,35 @@ options:
         default: aicr-deployment
 """
 
+    CHECK = r"""
+options:
+  namespace:
+    description:
+      - The namespace of Slurm, in which the Job runs, so that it sees names and network policies as slurmdbd does.
+      - Secrets and ConfigMaps that are named are read there.
+    type: str
+    default: slurm
+  image_pull_secrets:
+    description: The names of Secrets in O(namespace) that the image is pulled with.
+    type: list
+    elements: str
+  node_selector:
+    description: Labels of the nodes that the Job may run on. Give it those of the workload that it speaks for.
+    type: dict
+    default:
+      kubernetes.io/os: linux
+  tolerations:
+    description: Taints that the Job bears, as Kubernetes writes them. Give it those of the workload that it speaks for.
+    type: list
+    elements: dict
+  timeout:
+    description:
+      - How many seconds one Job may take, from its making to its answer. The image may have to be pulled.
+      - A Job that has not answered by then fails the task, with what its pod and the events say.
+    type: float
+    default: 120
+"""
+
     SELECTION = r"""
 options:
   criteria:

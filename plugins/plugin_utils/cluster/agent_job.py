@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..artifacts.versions import GROUP
-from .job import KEPT_SECONDS, RUN, SPARE_SECONDS, Manifest, labels
+from .script import KEPT_SECONDS, RUN, SPARE_SECONDS, Manifest, labels
 
 IMAGE = "docker.io/library/python:3.13-slim"
 SECONDS = 300.0
