@@ -57,7 +57,12 @@ class Catalog:
 
         :raises ValueError: the check asks for what no chart of this kind can give.
         """
-        return {"templates/objects.yaml": yaml.safe_dump_all(self._objects(component))}
+        objects = list(self._objects(component))
+        groups = {one["apiVersion"].partition("/")[0] for one in objects}
+        # Helm knows no kind that the chart itself defines, unless it stands where Helm looks first.
+        first = [one for one in objects if one.get("spec", {}).get("group") in groups]
+        files = {"templates/objects.yaml": [one for one in objects if one not in first], "crds/objects.yaml": first}
+        return {name: yaml.safe_dump_all(held) for name, held in files.items() if held}
 
     def _objects(self, component: str) -> Iterator[Object]:
         for wanted in self.asserted[component]:
