@@ -17,7 +17,7 @@ LEAVES = (
     "h100-eks-ubuntu-training-slurm",
     "gb200-eks-ubuntu-training-slurm",
     "h100-kind-training-slurm",
-    "h100-eks-ubuntu-inference",
+    "h100-eks-inference",
 )
 
 

@@ -60,7 +60,7 @@ def test_items_and_folded_data_of_the_topology_say_the_same(path: Path) -> None:
     ("name", "stated", "mode", "leaf"),
     [
         ("eks-h100-training.yaml", TRAINING, AccountingMode.AICR_PROVIDED, "h100-eks-ubuntu-training-slurm"),
-        ("eks-h100-inference.yaml", INFERENCE, None, "h100-eks-ubuntu-inference"),
+        ("eks-h100-inference.yaml", INFERENCE, None, "h100-eks-inference"),
     ],
 )
 def test_it_leads_to_its_leaf_without_a_warning_and_meets_every_constraint(

@@ -24,7 +24,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalo
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
 from ansible_collections.aicr.runtime.plugins.plugin_utils.resolution import resolve, resolve_overlay
 
-LKE = Criteria("lke")
+RKE2 = Criteria("rke2")
 SLURM = Criteria("eks", "h100", "training", "ubuntu", "slurm")
 POOLS = "K8s.aks-gpu-pools.gpu-driver"
 ACCEPTED = 3
@@ -51,12 +51,12 @@ OPERATOR = {
 GPU_STACK = profile(platform=PLATFORM, operator=OPERATOR)
 
 
-def lke(**spec: Any) -> dict[str, Any]:
-    return overlay("lke", **{"criteria": {"service": "lke"}, "profile": GPU_STACK, **spec})
+def rke2(**spec: Any) -> dict[str, Any]:
+    return overlay("rke2", **{"criteria": {"service": "rke2"}, "profile": GPU_STACK, **spec})
 
 
 def chosen(catalog: Catalog, selection: str | None = None, **options: Any) -> RecipeResult:
-    return resolve(catalog, options.pop("criteria", LKE), profile=selection, **options).recipe
+    return resolve(catalog, options.pop("criteria", RKE2), profile=selection, **options).recipe
 
 
 def refused(catalog: Catalog, selection: str | None = None, **options: Any) -> AicrError:
@@ -82,7 +82,7 @@ def overrides(recipe: RecipeResult, name: str = "gpu-operator") -> Any:
 
 
 def test_a_value_is_recorded_with_what_it_owns_and_sets(tmp_path: Path) -> None:
-    catalog = layered(tmp_path, lke())
+    catalog = layered(tmp_path, rke2())
     seen = set()
     for selection, value, enabled, advertiser in [
         (None, "platform", False, "external"),
@@ -106,7 +106,7 @@ def test_a_value_is_recorded_with_what_it_owns_and_sets(tmp_path: Path) -> None:
 
 
 def test_the_default_named_and_unnamed_is_one_recipe(tmp_path: Path) -> None:
-    catalog = layered(tmp_path, lke())
+    catalog = layered(tmp_path, rke2())
     assert chosen(catalog) == chosen(catalog, "gpuStack=platform")
 
 
@@ -114,43 +114,43 @@ def test_the_default_named_and_unnamed_is_one_recipe(tmp_path: Path) -> None:
     "gpuStack", "=", "gpuStack=", "=platform", "gpuStack= platform", "gpuStack=a=b", "gpu/Stack=platform", " ",
 ])  # fmt: skip
 def test_a_selection_is_name_and_value(tmp_path: Path, selection: str) -> None:
-    assert f'"{selection}"' in refused(layered(tmp_path, lke()), selection).message
+    assert f'"{selection}"' in refused(layered(tmp_path, rke2()), selection).message
 
 
 @pytest.mark.parametrize("selection", ["gpustack=platform", "gpuStack=Platform", "gpuStack=none"])
 def test_a_selection_that_is_not_declared_is_refused_with_the_valid_ones(tmp_path: Path, selection: str) -> None:
-    error = refused(layered(tmp_path, lke()), selection)
+    error = refused(layered(tmp_path, rke2()), selection)
     assert f'"{selection}"' in error.message
     assert "gpuStack=operator, gpuStack=platform" in error.hint
 
 
 def test_a_selection_where_no_overlay_declares_a_profile_is_refused(tmp_path: Path) -> None:
-    error = refused(layered(tmp_path, lke()), "gpuStack=platform", criteria=Criteria("eks"))
+    error = refused(layered(tmp_path, rke2()), "gpuStack=platform", criteria=Criteria("eks"))
     assert "gpuStack=platform" in error.message
 
 
 def test_two_declarations_make_no_recipe_and_both_are_named(tmp_path: Path) -> None:
-    other = overlay("lke-too", criteria={"service": "lke", "intent": "training"}, profile=GPU_STACK)
-    error = refused(layered(tmp_path, lke(), other), criteria=Criteria("lke", intent="training"))
-    assert '"lke"' in error.message
-    assert '"lke-too"' in error.message
+    other = overlay("rke2-too", criteria={"service": "rke2", "intent": "training"}, profile=GPU_STACK)
+    error = refused(layered(tmp_path, rke2(), other), criteria=Criteria("rke2", intent="training"))
+    assert '"rke2"' in error.message
+    assert '"rke2-too"' in error.message
 
 
 def test_two_declarations_on_one_chain_do_not_load(tmp_path: Path) -> None:
-    child = overlay("child", base="lke", criteria={"service": "lke", "intent": "training"}, profile=GPU_STACK)
-    with pytest.raises(AicrError, match=r'child\.yaml:\d+: spec\.profile.*"lke"'):
-        layered(tmp_path, lke(), child)
+    child = overlay("child", base="rke2", criteria={"service": "rke2", "intent": "training"}, profile=GPU_STACK)
+    with pytest.raises(AicrError, match=r'child\.yaml:\d+: spec\.profile.*"rke2"'):
+        layered(tmp_path, rke2(), child)
 
 
 def test_a_component_that_any_value_names_must_run(tmp_path: Path) -> None:
     off = [{"name": "gpu-operator", "overrides": {"enabled": False}}]
-    error = refused(layered(tmp_path, lke(componentRefs=off)))
+    error = refused(layered(tmp_path, rke2(componentRefs=off)))
     assert 'component "gpu-operator", which is disabled' in error.message
 
 
 @pytest.mark.parametrize(("selection", "driver"), [("gpuStack=platform", "Install"), ("gpuStack=operator", "None")])
 def test_a_snapshot_verifies_and_never_chooses(tmp_path: Path, selection: str, driver: str) -> None:
-    catalog = layered(tmp_path, lke())
+    catalog = layered(tmp_path, rke2())
     assert chosen(catalog, selection, snapshot=snapshot(driver)).metadata
     wrong = refused(catalog, selection, snapshot=snapshot("Mixed"))
     assert all(word in wrong.message for word in (selection, POOLS, f'"{driver}"', '"Mixed"'))
@@ -160,26 +160,29 @@ def test_a_snapshot_verifies_and_never_chooses(tmp_path: Path, selection: str, d
 
 
 def test_the_way_out_of_a_mismatch_is_the_catalogs(tmp_path: Path) -> None:
-    catalog = layered(tmp_path, lke())
+    catalog = layered(tmp_path, rke2())
     assert refused(catalog, snapshot=snapshot("None")).hint == "ask the platform team"
     assert "gpuStack=platform" in refused(catalog, "gpuStack=operator", snapshot=snapshot("Install")).hint
 
 
 def test_a_profile_is_not_forgotten_when_a_snapshot_rules_its_overlay_out(tmp_path: Path) -> None:
-    declaring = lke(criteria={"service": "lke", "intent": "training"},
+    declaring = rke2(criteria={"service": "rke2", "intent": "training"},
                     constraints=[{"name": "K8s.server.version", "value": ">= 1.40"}])  # fmt: skip
-    plain = [overlay("any-lke", criteria={"service": "lke"}), overlay("any-training", criteria={"intent": "training"})]
+    plain = [
+        overlay("any-rke2", criteria={"service": "rke2"}),
+        overlay("any-training", criteria={"intent": "training"}),
+    ]
     catalog = layered(tmp_path, declaring, *plain)
-    error = refused(catalog, criteria=Criteria("lke", intent="training"), snapshot=snapshot("Install"))
+    error = refused(catalog, criteria=Criteria("rke2", intent="training"), snapshot=snapshot("Install"))
     assert "gpuStack" in error.message
-    assert '"lke"' in error.message
+    assert '"rke2"' in error.message
 
 
 def test_a_profile_narrows_a_constraint_and_does_not_widen_it(tmp_path: Path) -> None:
     def version(text: str) -> dict[str, Any]:
         value = {"componentRefs": [ref("gpu-operator", x=1)],
                  "constraints": [{"name": "K8s.server.version", "value": text}]}  # fmt: skip
-        return lke(profile=profile(a=value), constraints=[{"name": "K8s.server.version", "value": ">= 1.32"}])
+        return rke2(profile=profile(a=value), constraints=[{"name": "K8s.server.version", "value": ">= 1.32"}])
 
     def value_of(recipe: RecipeResult) -> str:
         return next(one.value for one in recipe.constraints or () if one.name == "K8s.server.version")
@@ -192,11 +195,11 @@ def test_a_profile_narrows_a_constraint_and_does_not_widen_it(tmp_path: Path) ->
 def test_readiness_constraints_go_to_their_phase_and_collide_by_name(tmp_path: Path) -> None:
     wanted = [{"name": "OS.release.ID", "value": "ubuntu"}]
     declared = profile(a={"componentRefs": [ref("gpu-operator", x=1)], "readinessConstraints": wanted})
-    recipe = chosen(layered(tmp_path / "a", lke(profile=declared)))
+    recipe = chosen(layered(tmp_path / "a", rke2(profile=declared)))
     assert recipe.validation is not None
     assert recipe.validation.readiness is not None
     assert [one.name for one in recipe.validation.readiness.constraints or ()] == ["OS.release.ID"]
-    clash = lke(profile=declared, validation={"readiness": {"constraints": wanted}})
+    clash = rke2(profile=declared, validation={"readiness": {"constraints": wanted}})
     assert "OS.release.ID" in refused(layered(tmp_path / "b", clash)).message
 
 
@@ -206,7 +209,7 @@ def test_an_observed_driver_leaves_what_the_profile_owns(tmp_path: Path) -> None
         {"type": "GPU", "subtypes": [{"subtype": "hardware", "data": {"gpu-present": True, "driver-loaded": True}}]},
     ]}  # fmt: skip
     taken = snapshot_from_document(document, "snapshot.yaml")[0]
-    recipe = chosen(layered(tmp_path, lke()), "gpuStack=operator", snapshot=taken)
+    recipe = chosen(layered(tmp_path, rke2()), "gpuStack=operator", snapshot=taken)
     assert overrides(recipe)["driver"]["enabled"] is True
 
 
@@ -246,15 +249,15 @@ def test_a_declaration_that_leaves_something_open_does_not_load(
     tmp_path: Path, values: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(AicrError, match=words) as caught:
-        layered(tmp_path, lke(profile=profile(**values)))
-    assert "lke.yaml:" in caught.value.message
+        layered(tmp_path, rke2(profile=profile(**values)))
+    assert "rke2.yaml:" in caught.value.message
 
 
 def test_an_overlay_from_a_file_brings_no_declaration_of_its_own(tmp_path: Path) -> None:
-    catalog = layered(tmp_path, lke())
-    assert resolve_overlay(catalog, lke(), "my.yaml").recipe.metadata == chosen(catalog).metadata
-    for changed in (lke(profile=profile(operator=OPERATOR)), overlay("lke", criteria={"service": "lke"})):
-        with pytest.raises(AicrError, match=r'my\.yaml: overlay "lke"'):
+    catalog = layered(tmp_path, rke2())
+    assert resolve_overlay(catalog, rke2(), "my.yaml").recipe.metadata == chosen(catalog).metadata
+    for changed in (rke2(profile=profile(operator=OPERATOR)), overlay("rke2", criteria={"service": "rke2"})):
+        with pytest.raises(AicrError, match=r'my\.yaml: overlay "rke2"'):
             resolve_overlay(catalog, changed, "my.yaml")
 
 
