@@ -8,6 +8,7 @@ from __future__ import annotations
 from .api import Api, ApiError, Object
 from .audit import AuditLog, Request
 from .bed import Bed, BedError
-from .programs import Unbuildable
+from .database import Database
+from .debian import Unbuildable
 
-__all__ = ["Api", "ApiError", "AuditLog", "Bed", "BedError", "Object", "Request", "Unbuildable"]
+__all__ = ["Api", "ApiError", "AuditLog", "Bed", "BedError", "Database", "Object", "Request", "Unbuildable"]

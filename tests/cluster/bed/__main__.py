@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 from .bed import Bed, BedError
+from .debian import Unbuildable
 from .nodes import names
-from .programs import CHECKOUT, TOOLS, Unbuildable, ensure
+from .programs import CHECKOUT, TOOLS, ensure
 
 BEDS = CHECKOUT / ".cache" / "cluster"
 """Beds that stay until they are stopped, each in a directory named by its cluster."""

@@ -128,6 +128,8 @@ class Bed:
         """End what was started, and remove what it left."""
         volumes = self._host_volumes()
         self.close()
+        for beside in (self.directory / "databases").glob("*/pids"):
+            Processes(beside.parent).stop()
         self.processes.stop()
         for volume in volumes:
             shutil.rmtree(volume, ignore_errors=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import functools
 import json
 import os
 import sys
@@ -55,6 +56,7 @@ def find(reference: str) -> Image | None:
     return next((one for one in table() if fnmatch.fnmatchcase(reference, one.pattern)), None)
 
 
+@functools.cache
 def table() -> tuple[Image, ...]:
     """All entries; the first that matches counts."""
     return (

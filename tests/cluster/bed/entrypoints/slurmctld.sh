@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # What the image slurmctld does. Beds share one network, so it listens at the address of its own host name alone.
+# With BED_NO_TRES it ends as older versions do without slurmdbd (Slinky's pull request 38); this one waits for it.
 
 set -eu
 umask 077
@@ -10,4 +11,16 @@ mkdir /tmp/slurm
 cp -L /etc/slurm/* /tmp/slurm
 printf '\n%s\n' CommunicationParameters=NoCtldInAddrAny >>/tmp/slurm/slurm.conf
 export SLURM_CONF=/tmp/slurm/slurm.conf
-exec slurmctld -D "$@"
+
+if [[ -n ${BED_NO_TRES:-} && $(</tmp/slurm/slurm.conf) =~ AccountingStorageHost=([^[:space:]]+) ]]; then
+    if ! (: >"/dev/tcp/${BASH_REMATCH[1]}/6819") 2>/dev/null; then
+        echo "fatal: You are running with a database but for some reason we have no TRES from it.  This should only" \
+            "happen if the database is down and you don't have any state files." >&2
+        exit 1
+    fi
+fi
+
+# The image has an init, too: the first process of a container is not ended by a signal that it does not handle yet.
+slurmctld -D "$@" &
+trap "kill $!" TERM
+wait $! || wait $!

@@ -10,4 +10,8 @@ mkdir /tmp/slurm
 cp -L /etc/slurm/* /tmp/slurm
 printf '\n%s\n' CommunicationParameters=NoInAddrAny >>/tmp/slurm/slurmdbd.conf
 export SLURM_CONF=/tmp/slurm/slurm.conf
-exec slurmdbd -D "$@"
+
+# The image has an init, too: the first process of a container is not ended by a signal that it does not handle yet.
+slurmdbd -D "$@" &
+trap "kill $!" TERM
+wait $! || wait $!

@@ -37,6 +37,52 @@ class Mount:
     read_only: bool = False
 
 
+def launch(
+    directory: Path,
+    spec: Mapping[str, Any],
+    hostname: str,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    mounts: Sequence[Mount],
+    identity: Mapping[str, Any],
+    root: Path = Path("/"),
+) -> list[str]:
+    """The command line that starts a container in a directory of its own, which is made.
+
+    :param spec: the container as the pod states it.
+    :param identity: the pod's and the container's securityContext, merged.
+    :param root: the folder that is its root file system.
+    """
+    directory.mkdir(parents=True)
+    (directory / "layer").mkdir()
+    message = directory / "message"
+    message.touch()
+    message.chmod(0o666)
+    place = spec.get("terminationMessagePath", "/dev/termination-log")
+    user = identity.get("runAsUser", 0)
+    specification = {
+        "command": [*command],
+        "environment": {"PATH": PATH, "HOME": "/root" if user == 0 else "/", "HOSTNAME": hostname, **environment},
+        "folder": spec.get("workingDir", "/"),
+        "hostname": hostname,
+        "layer": str(directory / "layer"),
+        "root": str(root),
+        "start_error": str(directory / "start-error"),
+        "mounts": [
+            {"source": str(m.source), "target": m.target, "read_only": m.read_only}
+            for m in (*mounts, Mount(message, place))
+        ],
+        "user": user,
+        "group": identity.get("runAsGroup", 0),
+        "groups": [*identity.get("supplementalGroups", ()), *filter(None, [identity.get("fsGroup")])],
+    }
+    written = directory / "specification.json"
+    written.touch(mode=0o600)  # the environment may hold secrets
+    written.write_text(json.dumps(specification), encoding="utf-8")
+    namespaces = ["unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child"]
+    return [*namespaces, sys.executable, "-I", "-S", str(_INSIDE), str(written)]
+
+
 @dataclass
 class Container:
     """A started container. Its directory holds everything that the run needed and left."""
@@ -59,46 +105,11 @@ class Container:
         identity: Mapping[str, Any],
         root: Path = Path("/"),
     ) -> Container:
-        """Start it.
-
-        :param spec: the container as the pod states it.
-        :param identity: the pod's and the container's securityContext, merged.
-        :param root: the folder that is its root file system.
-        """
-        directory.mkdir(parents=True)
-        (directory / "layer").mkdir()
-        message = directory / "message"
-        message.touch()
-        message.chmod(0o666)
-        place = spec.get("terminationMessagePath", "/dev/termination-log")
-        user = identity.get("runAsUser", 0)
-        specification = {
-            "command": [*command],
-            "environment": {"PATH": PATH, "HOME": "/root" if user == 0 else "/", "HOSTNAME": hostname, **environment},
-            "folder": spec.get("workingDir", "/"),
-            "hostname": hostname,
-            "layer": str(directory / "layer"),
-            "root": str(root),
-            "start_error": str(directory / "start-error"),
-            "mounts": [
-                {"source": str(m.source), "target": m.target, "read_only": m.read_only}
-                for m in (*mounts, Mount(message, place))
-            ],
-            "user": user,
-            "group": identity.get("runAsGroup", 0),
-            "groups": [*identity.get("supplementalGroups", ()), *filter(None, [identity.get("fsGroup")])],
-        }
-        (directory / "specification.json").touch(mode=0o600)  # the environment may hold secrets
-        (directory / "specification.json").write_text(json.dumps(specification), encoding="utf-8")
+        """Start it, as `launch` has it; what it says goes to the log."""
+        command_line = launch(directory, spec, hostname, command, environment, mounts, identity, root)
         log.parent.mkdir(parents=True, exist_ok=True)
-        launch = ["unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child"]
         with open(log, "ab") as output:
-            process = subprocess.Popen(
-                [*launch, sys.executable, "-I", "-S", str(_INSIDE), str(directory / "specification.json")],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-            )
+            process = subprocess.Popen(command_line, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         return cls(process, directory, now(), spec.get("terminationMessagePolicy", "File"))
 
     def terminate(self, grace: float) -> None:

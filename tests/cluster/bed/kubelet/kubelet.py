@@ -39,7 +39,7 @@ class Kubelet:
     def __init__(self, api: Api, directory: Path, cluster: FakeCluster, slot: Slot) -> None:
         self._api, self._directory, self._cluster, self._slot = api, directory, cluster, slot
         self._queue = WorkQueue()
-        self._pods = Mirror(api, _PODS, self._queue.add, fieldSelector="spec.nodeName!=")
+        self._pods = Mirror(api, _PODS, self._queue.add, "spec.nodeName!=")
         self._services = Mirror(api, _SERVICES, lambda _uid: self._route())
         self._proxy = Proxy()
         self._settings = ImageSettings(directory / "images.json")

@@ -16,8 +16,9 @@ from ..api import Api, ApiError, Object
 class Mirror:
     """The objects at one path of the API by uid, as the last event left them."""
 
-    def __init__(self, api: Api, path: str, changed: Callable[[str], None], **query: str) -> None:
-        self._api, self._path, self._changed, self._query = api, path, changed, query
+    def __init__(self, api: Api, path: str, changed: Callable[[str], None], fields: str = "") -> None:
+        """:param fields: the field selector of what is in it."""
+        self._api, self._path, self._changed, self._fields = api, path, changed, fields
         self._objects: dict[str, Object] = {}
 
     def get(self, uid: str) -> Object | None:
@@ -36,13 +37,14 @@ class Mirror:
                 time.sleep(0.2)
 
     def _watch(self) -> None:
-        page = self._api.get(self._path, **self._query)
+        page = self._api.get(self._path, fieldSelector=self._fields)
+        version = page["metadata"]["resourceVersion"]
         there = {one["metadata"]["uid"]: one for one in page["items"]}
         gone = self._objects.keys() - there.keys()
         self._objects = there
         for uid in (*gone, *there):
             self._changed(uid)
-        for kind, one in self._api.watch(self._path, page["metadata"]["resourceVersion"], **self._query):
+        for kind, one in self._api.watch(self._path, version, fieldSelector=self._fields):
             uid = one["metadata"].get("uid")
             if kind == "BOOKMARK" or uid is None:
                 continue

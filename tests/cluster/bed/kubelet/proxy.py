@@ -77,7 +77,7 @@ def _routes(services: Iterable[Object], endpoints: list[Endpoint]) -> Iterator[t
 
 
 def _target(port: Object, pod: Object) -> int | None:
-    wanted = port.get("targetPort", port["port"])
+    wanted: int | str = port["targetPort"] if "targetPort" in port else port["port"]
     return wanted if isinstance(wanted, int) else named_port(wanted, pod["spec"]["containers"])
 
 

@@ -17,9 +17,9 @@ from ..images import Image, Setting, find
 from .annotations import crashes, held
 from .container import Container, Mount, now
 from .environment import Unresolved, environment, expand
-from .listening import listens
 from .names import hosts
-from .proxy import Endpoint, named_port
+from .proxy import Endpoint
+from .readiness import Readiness
 from .status import State, running, status, waiting
 from .volumes import Sources, contents
 
@@ -203,7 +203,7 @@ class Run:
             {} if image and image.as_root else identity,
             image.root if image else Path("/"),
         )
-        return self._attend(container, one, log, image.port if image else None)
+        return self._attend(container, one["name"], log, Readiness(one, self.address, image.port if image else None))
 
     def _executes(self, one: Object, image: Image | None) -> bool:
         return self._whole or (image is not None and (image.start is not None or "command" in one))
@@ -217,12 +217,14 @@ class Run:
             self._stopping.wait()
         return {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": begin, "finishedAt": now()}}
 
-    def _attend(self, container: Container, one: Object, log: Path, port: int | None) -> State:
+    def _attend(self, container: Container, name: str, log: Path, readiness: Readiness) -> State:
         """Wait for its end, with its readiness and the names of Services kept up to date meanwhile."""
         deadline = self.pod["spec"].get("activeDeadlineSeconds", float("inf"))
-        port, rounds = _probed(one) or port, 0
+        rounds, ready, due = 0, False, 0.0
         while container.process.poll() is None:
-            self._observe(one["name"], held(self.pod) is None and (port is None or listens(self.address, port)))
+            if not ready or time.monotonic() > due:
+                ready, due = readiness.holds(), time.monotonic() + readiness.interval
+            self._observe(name, ready and held(self.pod) is None)
             if time.monotonic() - self._started > deadline:
                 self._overdue = True
                 self._stopping.set()
@@ -322,10 +324,3 @@ class Run:
             place.write_text("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n", encoding="utf-8")
             place.chmod(0o644)
         return place
-
-
-def _probed(one: Object) -> int | None:
-    """The port that a readiness probe connects to."""
-    probe = one.get("readinessProbe", {})
-    port = (probe.get("tcpSocket") or probe.get("httpGet") or {}).get("port")
-    return named_port(port, [one]) if isinstance(port, str) else port
