@@ -19,7 +19,7 @@ options:
     description:
       - The path of a configuration file (kind C(AICRConfig)) that holds options of all stages.
         Each stage reads its own section.
-      - An option and a field of the file that say different things are refused.
+      - Where an option and a field of the file say different things, the option counts, and a warning tells so.
     type: path
 notes:
   - Relative paths start in the directory in which Ansible was started.
@@ -169,9 +169,16 @@ options:
       - Criteria that are not stated are taken from it, and overlays whose constraints it does not meet are left out
         with a warning.
     type: raw
+  criteria_strict:
+    description:
+      - Take only the values of criteria that the collection itself knows, not those that the overlays of O(catalog)
+        add.
+    type: bool
+    default: false
   profile:
     description:
-      - The choice of a configuration profile that the catalog declares, as V(name=value).
+      - The choice of a configuration profile that the catalog declares, as V(name=value); without it, the profile's
+        default.
     type: str
   slurm_accounting_mode:
     description:

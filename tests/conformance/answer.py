@@ -34,7 +34,7 @@ Answer = dict[str, Any]
 Flags = dict[str, list[str]]
 
 CRITERIA = ("service", "accelerator", "intent", "os", "platform", "nodes")
-SELECTION = (*CRITERIA, "snapshot", "profile", "slurm-accounting-mode", "config", "data", "format")
+SELECTION = (*CRITERIA, "criteria-strict", "snapshot", "profile", "slurm-accounting-mode", "config", "data", "format")
 OVERRIDES = ("set", "set-json", "set-file", "dynamic")
 SELECTORS = ("system-node-selector", "accelerated-node-selector", "workload-selector")
 TOLERATIONS = ("system-node-toleration", "accelerated-node-toleration")
@@ -43,7 +43,7 @@ DEPLOYMENT = ("deployer", "repo", "app-name", "serial")
 BUNDLE = ("recipe", "config", "data", *DEPLOYMENT, *OVERRIDES, *SELECTORS, *TOLERATIONS, *PLACEMENT)
 WITHOUT_MEANING = ("output", "kubeconfig", "no-cluster", "fail-fast", "evidence-dir", "yes")
 """Where the reference writes and how it reaches a cluster; our stages are told by their caller or reach none."""
-SWITCHES = ("no-cluster", "fail-fast", "serial", "yes")
+SWITCHES = ("criteria-strict", "no-cluster", "fail-fast", "serial", "yes")
 SHORT = {
     "d": "deployer",
     "gpu": "accelerator",
@@ -87,6 +87,7 @@ def selection(flags: Flags) -> Mapping[str, Any]:
     mode = one(flags, "slurm-accounting-mode")
     return given(
         criteria=criteria or None,
+        criteria_strict=one(flags, "criteria-strict"),
         snapshot=one(flags, "snapshot"),
         profile=one(flags, "profile"),
         # The reference's flag takes any spelling of a word, our option is a choice.

@@ -206,14 +206,16 @@ def test_a_bundle_of_an_older_recipe_is_told(ansible: Ansible) -> None:
     assert "older" not in summary(run)["cluster"], "recipe and bundle fit again"
 
 
-def test_a_configuration_file_with_places_of_its_own_is_refused_with_the_way_out(ansible: Ansible) -> None:
+def test_places_and_formats_of_a_configuration_file_do_not_break_what_the_stages_hand_on(ansible: Ansible) -> None:
     config = {
         "kind": "AICRConfig",
         "apiVersion": "aicr.run/v1alpha2",
-        "spec": {"recipe": {"criteria": CRITERIA, "output": {"path": "recipe.yaml"}}},
+        "spec": {"recipe": {"criteria": CRITERIA, "output": {"path": "my.yaml", "format": "table"}}},
     }
     (ansible.folder / "aicr.yaml").write_text(json.dumps(config))
-    run = ansible.playbook("aicr.runtime.site", "-e", "aicr_config=aicr.yaml", expect=2)
-    error = run.results["Make the recipe"]["cluster"]["error"]
-    assert "spec.recipe.output.path" in error["message"]
-    assert "aicr_artifacts_dir" in error["hint"]
+    run = ansible.playbook("aicr.runtime.site", "-e", "aicr_config=aicr.yaml")
+    assert (ansible.folder / "artifacts" / "cluster" / "bundle" / "recipe.yaml").is_file()
+    assert not (ansible.folder / "my.yaml").exists()
+    told = " ".join(run.results["Make the recipe"]["cluster"]["warnings"])
+    assert "the option dest (" in told
+    assert "not spec.recipe.output.format (table)" in told

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options and a configuration file are one request; where they disagree, both are named."""
+"""Options and a configuration file are one request; where they disagree the option counts, and both are named."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from layered import overlay, write_catalog
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options as spec
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import make_bundle
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import read_request as bundle_request
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import Document, Outcome
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe import make_recipe
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.request import read_config
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.selection import read_request
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.validate import make_report
 
 SLURM = {"service": "eks", "accelerator": "h100", "intent": "training", "os": "ubuntu", "platform": "slurm"}
@@ -111,13 +115,84 @@ def test_two_spellings_of_one_value_agree(config: Any) -> None:
         ({"data": "a"}, {"catalog": "b"}, "catalog", "spec.recipe.data"),
     ],
 )
-def test_an_option_and_a_field_that_disagree_are_refused(
+def test_an_option_counts_over_a_field_and_a_warning_names_both(
     config: Any, section: dict[str, Any], arguments: dict[str, Any], option: str, field: str
 ) -> None:
-    error = refusal(recipe, config=config(recipe=section), **arguments)
-    assert error.details == {"option": option, "field": field}
-    assert option in error.message
-    assert field in error.message
+    made = read_request(parse(spec.RECIPE, {"config": config(recipe=section), **arguments}), spec.RECIPE)
+    head, _unused, tail = option.partition(".")
+    assert (made[head][tail] if tail else made[head]) == (arguments[head][tail] if tail else arguments[head])
+    (warning,) = made.overruled
+    assert f"the option {option} (" in warning
+    assert f"not {field} (" in warning
+
+
+def test_a_snapshot_yields_to_a_configuration_file_and_that_to_an_option(config: Any) -> None:
+    path = config(recipe={"criteria": {"accelerator": "gb200", "intent": "training"}})
+    by_file = recipe(config=path, snapshot=SNAPSHOT)
+    assert by_file.summary["criteria"] == {
+        "service": "eks", "accelerator": "gb200", "intent": "training", "os": "ubuntu",
+    }  # fmt: skip
+    by_option = recipe(config=path, snapshot=SNAPSHOT, criteria={"accelerator": "h100"})
+    assert by_option.summary["criteria"] == {**by_file.summary["criteria"], "accelerator": "h100"}  # type: ignore[dict-item]
+    assert any("criteria.accelerator (h100) counts" in warning for warning in by_option.warnings)
+
+
+def test_a_list_of_an_option_stands_for_the_whole_list_of_the_file(config: Any, tmp_path: Path) -> None:
+    section = {"deployment": {"set": ["gpuoperator:driver.version=1"]}, "output": {"target": str(tmp_path / "bundle")}}
+    given = {"config": config(bundle=section), "recipe": recipe(criteria=SLURM).document}
+    made = bundle(**given, set=["gpuoperator:driver.rdma.enabled=true"])
+    assert any("the option set counts, not spec.bundle.deployment.set" in warning for warning in made.warnings)
+    assert "driver.version" not in " ".join(made.warnings)
+
+
+def test_criteria_and_a_snapshot_exclude_each_other_within_one_file(config: Any) -> None:
+    section = {"criteria": {"intent": "training"}, "input": {"snapshot": "snapshot.yaml"}}
+    message = refusal(recipe, config=config(recipe=section)).message
+    assert "spec.recipe.criteria" in message
+    assert "spec.recipe.input.snapshot" in message
+
+
+@pytest.mark.parametrize(("section", "key"), [
+    ({"recipe": {"criteria": {"servce": "eks"}}}, "spec.recipe.criteria.servce"),
+    ({"recipe": {"configuration": {"slurm": {"acounting": {}}}}}, "spec.recipe.configuration.slurm.acounting"),
+    ({"snapshot": {"agent": {"imagee": "x"}}}, "spec.snapshot.agent.imagee"),
+    ({"bundle": {"scheduling": {"node": 1}}}, "spec.bundle.scheduling.node"),
+    ({"bundle": {"attestation": {"enable": True}}}, "spec.bundle.attestation.enable"),
+    ({"bundle": {"registry": {"plainHttp": True}}}, "spec.bundle.registry.plainHttp"),
+    ({"validate": {"execution": {"phase": []}}}, "spec.validate.execution.phase"),
+    ({"validate": {"evidence": {"cncf": {"directory": ""}}}}, "spec.validate.evidence.cncf.directory"),
+    ({"verify": {"policy": {"minTrust": "max"}}}, "spec.verify.policy.minTrust"),
+    ({"verfy": {}, "recipe": {}}, "spec.verfy"),
+])  # fmt: skip
+def test_an_unknown_key_of_any_section_is_refused_with_the_one_that_was_meant(
+    config: Any, section: dict[str, Any], key: str
+) -> None:
+    error = refusal(recipe, config=config(**section), criteria=SLURM)
+    assert f"{key}: unknown key" in error.message
+    assert error.hint
+
+
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_a_null_and_an_empty_section_ask_for_nothing(config: Any, nothing: object) -> None:
+    path = config(recipe={"criteria": SLURM, "configuration": nothing, "output": nothing}, bundle=nothing)
+    assert text(recipe(config=path)) == text(recipe(criteria=SLURM))
+
+
+def test_an_empty_selector_of_a_file_is_an_empty_selector(config: Any) -> None:
+    path = config(bundle={"scheduling": {"workloadSelector": {}, "systemNodeTolerations": [], "storageClass": ""}})
+    values = bundle_request(parse(spec.BUNDLE, {"config": path}), read_config(parse(spec.BUNDLE, {"config": path})))
+    assert values["scheduling"] == {"workload_selector": {}, "system_node_tolerations": []}
+
+
+def test_values_of_criteria_that_only_a_catalog_adds_can_be_left_out(config: Any, tmp_path: Path) -> None:
+    new = overlay("ncp-h100", criteria={"service": "ncp", "accelerator": "h100"})
+    catalog = str(write_catalog(tmp_path / "own", new))
+    asked = {"criteria": {"service": "ncp", "accelerator": "h100"}, "catalog": catalog}
+    assert recipe(**asked).summary["overlays"][-1] == "ncp-h100"  # type: ignore[index]
+    strict = config(recipe={"criteriaStrict": True})
+    for option in ({"criteria_strict": True}, {"config": strict}):
+        assert '"ncp"' in refusal(recipe, **asked, **option).message
+    assert recipe(**asked, config=strict, criteria_strict=False).summary
 
 
 def test_a_default_disagrees_with_nothing(config: Any, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,10 @@ class ConfigCriteria:
     os: str | None = None
     platform: str | None = None
     nodes: int | None = None
+
+    def says_something(self) -> bool:
+        """Whether any of them is stated; an empty text and no nodes say nothing."""
+        return any(getattr(self, each.name) for each in dataclasses.fields(self))
 
 
 @dataclass(frozen=True)
@@ -103,11 +108,35 @@ class SnapshotExecution:
 
 
 @dataclass(frozen=True)
+class Agent:
+    """``agent`` of a section: the Job of the reference that works in the cluster; ours takes options of its own."""
+
+    namespace: str | None = None
+    image: str | None = None
+    image_pull_secrets: tuple[str, ...] | None = None
+    job_name: str | None = None
+    service_account_name: str | None = None
+    node_selector: Mapping[str, str] | None = None
+    tolerations: tuple[str, ...] | None = None
+    require_gpu: bool | None = None
+
+
+@dataclass(frozen=True)
+class SnapshotAgent(Agent):
+    """``spec.snapshot.agent``."""
+
+    runtime_class_name: str | None = None
+    os: str | None = None
+    requests: str | None = None
+    limits: str | None = None
+
+
+@dataclass(frozen=True)
 class SnapshotSection:
     """``spec.snapshot``; ``agent`` says how nodes are read by a Job."""
 
     output: SnapshotOutput | None = None
-    agent: Mapping[str, object] | None = None
+    agent: SnapshotAgent | None = None
     execution: SnapshotExecution | None = None
 
 
@@ -155,6 +184,26 @@ class ConfigScheduling:
 
 
 @dataclass(frozen=True)
+class BundleAttestation:
+    """``spec.bundle.attestation``."""
+
+    enabled: bool | None = None
+    certificate_identity_regexp: str | None = None
+    oidc_device_flow: bool | None = None
+    fulcio_url: str | None = codec.key("fulcioURL")
+    rekor_url: str | None = codec.key("rekorURL")
+    signing_key: str | None = None
+
+
+@dataclass(frozen=True)
+class RegistryAccess:
+    """``spec.bundle.registry``."""
+
+    insecure_tls: bool | None = codec.key("insecureTLS")
+    plain_http: bool | None = codec.key("plainHTTP")
+
+
+@dataclass(frozen=True)
 class BundleSection:
     """``spec.bundle``; who writes signed or pushed bundles reads the last two."""
 
@@ -162,8 +211,8 @@ class BundleSection:
     output: BundleOutput | None = None
     deployment: Deployment | None = None
     scheduling: ConfigScheduling | None = None
-    attestation: Mapping[str, object] | None = None
-    registry: Mapping[str, object] | None = None
+    attestation: BundleAttestation | None = None
+    registry: RegistryAccess | None = None
 
 
 @dataclass(frozen=True)
@@ -188,24 +237,78 @@ class Execution:
 
 
 @dataclass(frozen=True)
+class Submission:
+    """``spec.validate.evidence.cncf``."""
+
+    dir: str | None = None
+    cncf_submission: bool | None = None
+    features: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class RecipeAttestation:
+    """``spec.validate.evidence.attestation``."""
+
+    out: str | None = None
+    bom: str | None = None
+    push: str | None = None
+    plain_http: bool | None = codec.key("plainHTTP")
+    insecure_tls: bool | None = codec.key("insecureTLS")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """``spec.validate.evidence``."""
+
+    cncf: Submission | None = None
+    attestation: RecipeAttestation | None = None
+
+
+@dataclass(frozen=True)
 class ValidateSection:
     """``spec.validate``; ``agent`` says how a live cluster is read."""
 
     input: ValidateInput | None = None
-    agent: Mapping[str, object] | None = None
+    agent: Agent | None = None
     execution: Execution | None = None
-    evidence: Mapping[str, object] | None = None
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True)
+class TrustPolicy:
+    """``spec.verify.policy``."""
+
+    min_trust_level: str | None = None
+    require_creator: str | None = None
+    cli_version_constraint: str | None = None
+
+
+@dataclass(frozen=True)
+class Trust:
+    """``spec.verify.trust``."""
+
+    certificate_identity_regexp: str | None = None
+    key: str | None = None
+    trust_root: str | None = None
+
+
+@dataclass(frozen=True)
+class VerifySection:
+    """``spec.verify``; who verifies signatures reads it."""
+
+    policy: TrustPolicy | None = None
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True)
 class ConfigSpec:
-    """The sections; those of later stages are carried along unread."""
+    """The sections; each stage reads its own."""
 
     recipe: RecipeSection | None = None
     snapshot: SnapshotSection | None = None
     bundle: BundleSection | None = None
     validate: ValidateSection | None = None
-    verify: Mapping[str, object] | None = None
+    verify: VerifySection | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from .. import yamlio
 from ..artifacts import codec, versions
 from ..errors import AicrError, invalid, raise_all
 from .coherence import Loaded, check_components, check_mixins, check_overlays, check_registries
+from .effect import files_without_effect
 from .overlay import Mixin, Overlay, decode_mixin, decode_overlay
 from .provider import MAX_BYTES, REGISTRY, VALIDATORS, Provider, read_text
 from .registry import Registry, decode_registry
@@ -68,6 +69,8 @@ def read(provider: Provider) -> Parts:
     if len(registries) == len(provider.layers(REGISTRY)):
         check_components(overlays, mixins, components)
     raise_all([*files.problems, *(problem for reading in files.readings for problem in reading.problems)])
+    refs = [ref for each in (*overlays, *mixins) for ref in each.content.component_refs]
+    raise_all(files_without_effect(provider, components.values(), refs))
     return Parts(
         registry=Registry(components.values()),
         overlays={each.content.name: each.content for each in sorted(overlays, key=lambda each: each.content.name)},

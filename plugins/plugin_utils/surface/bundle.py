@@ -28,7 +28,7 @@ from .given import given_recipe
 from .options import BUNDLE, Options
 from .outcome import Diff, Outcome
 from .path import expanded, real, refuse_unwritable, stands
-from .request import Field, place, read_config, request, unsupported, word
+from .request import Field, Request, place, read_config, request, unsupported, word
 from .source import refuse_remote
 
 SHOWN = ("recipe.yaml",)
@@ -40,7 +40,7 @@ def make_bundle(options: Options) -> Outcome:
 
     :raises AicrError: what is wrong with the options, the files they name, the recipe, an override, or the values.
     """
-    values = _request(options, read_config(options))
+    values = read_request(options, read_config(options))
     if values["dest"] is None:
         raise invalid("dest is missing", "name it as option, or as spec.bundle.output.target in a config")
     refuse_remote(values["dest"], "dest")
@@ -56,7 +56,7 @@ def make_bundle(options: Options) -> Outcome:
         dest=dest,
         digest=bundle.digest,
         summary=_summary(bundle, recipe),
-        warnings=(*warnings, *bundle.warnings),
+        warnings=(*values.overruled, *warnings, *bundle.warnings),
         document=bundle.info,
         also={"files": sorted(bundle.tree), "order": list(bundle.order)},
     )
@@ -129,7 +129,8 @@ class Directory:
         write_bundle(self.bundle, dest)
 
 
-def _request(options: Options, config: Config | None) -> dict[str, Any]:
+def read_request(options: Options, config: Config | None) -> Request:
+    """The options of a bundle, those of a configuration file among them; see :func:`request.request`."""
     section = (config.spec.bundle if config else None) or BundleSection()
     source, output = section.input or BundleInput(), section.output or BundleOutput()
     deployment, scheduling = section.deployment or Deployment(), section.scheduling or ConfigScheduling()

@@ -49,6 +49,7 @@ _SELECTION: Spec = {
         },
     },
     "snapshot": {"type": "raw"},
+    "criteria_strict": {"type": "bool", "default": False},
     "profile": {"type": "str"},
     "slurm_accounting_mode": {"type": "str", "choices": [mode.value for mode in AccountingMode]},
 }

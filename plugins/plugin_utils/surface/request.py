@@ -1,19 +1,20 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a task's options and a configuration file (AICRConfig) become one request.
+"""Where a task's options and a configuration file (AICRConfig) become one request: what an option says counts.
 
-An option and a field that say different things are refused: nobody should have to know which of two files won.
+Where the file says something else, a warning tells it: nobody should have to guess which of the two won.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import yamlio
+from ..artifacts import codec
 from ..artifacts.config import Config, config_from_document
 from ..errors import AicrError, invalid, raise_all
 from .destination import refuse_inputs
@@ -29,6 +30,26 @@ class Field:
     path: str
     value: object
     normal: Callable[[Any], object] = lambda value: value
+
+
+@dataclass(frozen=True)
+class Request(Mapping[str, Any]):
+    """The values of all options.
+
+    :ivar overruled: a warning for each field of the configuration file that an option contradicts.
+    """
+
+    values: Mapping[str, Any]
+    overruled: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
 
 
 def read_config(options: Options) -> Config | None:
@@ -53,22 +74,17 @@ def place(path: str) -> str:
     return str(expanded(path).absolute())
 
 
-_PLACES = (
-    "say it in one of the two places; the playbooks of this collection say it themselves, by aicr_artifacts_dir, "
-    "aicr_recipe and aicr_snapshot"
-)
-
-
-def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> dict[str, Any]:
-    """The values of all options, those of the configuration file among them.
+def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> Request:
+    """The values of all options, those of the configuration file among them where no option says something.
 
     :param fields: by the option that means the same (``criteria.service`` within a mapping); a field that is absent
         has the value ``None``.
-    :raises AicrError: INVALID_REQUEST with every disagreement and every field that is none of an option's choices, or
-        for a destination that the task also reads.
+    :raises AicrError: INVALID_REQUEST with every field that is none of an option's choices, or for a destination that
+        the task also reads.
     """
     values = {name: dict(value) if isinstance(value, dict) else value for name, value in options.values.items()}
     problems: list[AicrError] = []
+    overruled: list[str] = []
     for name, field in fields.items():
         if field.value is None:
             continue
@@ -82,14 +98,9 @@ def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> dict[s
                 invalid(f'{options["config"]}: {field.path}: "{wrong[0]}" is not one of {", ".join(choices)}')
             )
         elif stated is not None and field.normal(stated) != field.normal(field.value):
-            problems.append(
-                invalid(
-                    f"the option {name}{_shown(stated)} disagrees with {field.path}{_shown(field.value)} "
-                    f"in {options['config']}",
-                    _PLACES if name in ("recipe", "snapshot", "dest") else "say it in one of the two places",
-                    option=name,
-                    field=field.path,
-                )
+            overruled.append(
+                f"the option {name}{_shown(stated)} counts, not {field.path}{_shown(field.value)} in "
+                f"{options['config']}"
             )
         elif stated is None and tail:
             values[head] = {**(values[head] or {}), tail: value}
@@ -97,7 +108,7 @@ def request(options: Options, spec: Spec, fields: Mapping[str, Field]) -> dict[s
             values[name] = value
     raise_all(problems)
     refuse_inputs(values)
-    return values
+    return Request(values, tuple(overruled))
 
 
 def unsupported(config: str, fields: Mapping[str, object]) -> None:
@@ -113,6 +124,7 @@ def unsupported(config: str, fields: Mapping[str, object]) -> None:
 
 
 def _asks(value: object) -> bool:
+    value = codec.encode(value)
     return any(map(_asks, value.values())) if isinstance(value, Mapping) else bool(value)
 
 

@@ -24,7 +24,7 @@ from .destination import destination
 from .kind import SNAPSHOT as KIND
 from .options import SNAPSHOT, Options
 from .outcome import Document, Outcome, Product, as_format, columns
-from .request import Field, place, read_config, request, unsupported, word
+from .request import Field, Request, place, read_config, request, unsupported, word
 from .source import read_snapshot
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def make_snapshot(options: Options) -> Outcome:
         dest=dest,
         digest=said,
         summary=summary,
-        warnings=warnings,
+        warnings=[*values.overruled, *warnings],
         incomplete=document.get("incomplete", ()),
         document=document if options["return_document"] else None,
     )
@@ -117,7 +117,7 @@ _HEADER = re.compile(r'^metadata:\n(?:  .*\n)*|^  "metadata": \{\n(?:    .*\n)* 
 """Of a snapshot as YAML or JSON: when and where it was taken."""
 
 
-def _request(options: Options) -> dict[str, Any]:
+def _request(options: Options) -> Request:
     config = read_config(options)
     section = (config.spec.snapshot if config else None) or SnapshotSection()
     output, execution = section.output or SnapshotOutput(), section.execution or SnapshotExecution()

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 from ..artifacts.config import Execution, ValidateInput, ValidateSection
 from ..artifacts.digest import digest
@@ -20,7 +19,7 @@ from .kind import REPORT
 from .options import VALIDATE, Options
 from .outcome import Document, Outcome, as_format, columns
 from .path import expanded
-from .request import Field, place, read_config, request, unsupported, word
+from .request import Field, Request, place, read_config, request, unsupported, word
 from .source import read_snapshot, refuse_remote
 
 
@@ -56,7 +55,7 @@ def make_report(options: Options) -> Outcome:
         dest=None if dest is None else expanded(dest),
         digest=product.digest,
         summary=_summary(report),
-        warnings=(*warnings, *notes, *report.warnings),
+        warnings=(*values.overruled, *warnings, *notes, *report.warnings),
         incomplete=snapshot.incomplete or (),
         document=document,
         also={"failures": [f"{finding.constraint.name}: {finding.message}" for finding in _not_passed(report)]},
@@ -80,7 +79,7 @@ def _summary(report: Report) -> dict[str, object]:
     }
 
 
-def _request(options: Options) -> dict[str, Any]:
+def _request(options: Options) -> Request:
     config = read_config(options)
     section = (config.spec.validate if config else None) or ValidateSection()
     source, execution = section.input or ValidateInput(), section.execution or Execution()
