@@ -154,8 +154,10 @@ class Api:
             data = json.dumps(body).encode()
             headers["Content-Type"] = kind
         while True:
-            used = bool(self._idle)
-            connection = self._idle.pop() if used else self._connect(60)
+            try:
+                connection, used = self._idle.pop(), True
+            except IndexError:  # none, or another thread was quicker
+                connection, used = self._connect(60), False
             try:
                 connection.request(method, url, data, headers)
                 answer = connection.getresponse()

@@ -13,7 +13,7 @@ from .certificates import Pair
 from .loop import Controller, forever, watch
 from .mariadb_certificates import inject
 from .objects import Objects, conditions, content, secret
-from .session import connect, delay
+from .session import connect, delay, end_when_told
 
 _GROUP = "/apis/cert-manager.io/v1"
 _INJECT = "cert-manager.io/inject-ca-from"
@@ -60,6 +60,7 @@ class Certificates:
 
 
 def main() -> None:
+    end_when_told()
     time.sleep(delay("CERTIFICATES"))
     controller = Controller("Certificate", Certificates(connect()).reconcile)
     watch(

@@ -13,13 +13,14 @@ from .loop import Controller, forever, watch
 from .mariadb_instance import Instances
 from .mariadb_sql import SqlObjects
 from .objects import Objects, condition, owners, path
-from .session import connect
+from .session import connect, end_when_told
 
 _WATCHED = "k8s.mariadb.com/watch"
 _SQL = ("Database", "User", "Grant")
 
 
 def main(arguments: list[str]) -> None:
+    end_when_told()
     if arguments[:1] == ["webhook"]:
         mariadb_webhook.main(arguments)
     elif arguments[:1] == ["cert-controller"]:

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..bed.api import Object
-from .session import option
+from .session import end_when_told, option
 from .webhook import Denied, Webhook, serve
 
 _CERTIFICATES = Path("/tmp/k8s-webhook-server/serving-certs")
 
 
 def main(arguments: Sequence[str]) -> None:
+    end_when_told()
     port = int(option(arguments, "server-addr", ":9443").rpartition(":")[2])
     health = int(option(arguments, "health-addr", ":8081").rpartition(":")[2])
     serve(Webhook(port, health, Path(option(arguments, "cert-dir", str(_CERTIFICATES)))), review)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import socketserver
 import ssl
 import threading
 import time
@@ -26,6 +27,13 @@ class Denied(Exception):
         self.causes = causes
 
 
+class _Server(socketserver.ThreadingTCPServer):
+    """Without the look-up of its own name that http.server makes, for which a bed has no DNS."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+
 Review = Callable[[Object], None]
 """Looks at an AdmissionRequest; raises Denied."""
 
@@ -43,7 +51,7 @@ class Webhook:
 def serve(webhook: Webhook, review: Review) -> None:
     """Answer reviews until the process ends; late by BED_DELAY_WEBHOOK, as case M5 has it."""
     time.sleep(delay("WEBHOOK"))
-    server = http.server.ThreadingHTTPServer((address(), webhook.port), _handler(review))
+    server = _Server((address(), webhook.port), _handler(review))
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(webhook.certificates / "tls.crt", webhook.certificates / "tls.key")
     server.socket = tls.wrap_socket(server.socket, server_side=True)
@@ -63,7 +71,7 @@ def health(port: int) -> None:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the name is the base class's)
             """Probes are not news."""
 
-    server = http.server.ThreadingHTTPServer((address(), port), Health)
+    server = _Server((address(), port), Health)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
