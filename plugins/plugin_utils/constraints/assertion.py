@@ -25,7 +25,7 @@ API_VERSION, KIND = "chainsaw.kyverno.io/v1alpha1", "Test"
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
-_LITERAL = re.compile(r"[^()~\\$]+")
+_LITERAL = re.compile(r"[^()~\\$]*")
 """What Chainsaw takes as it is where it also takes templates."""
 
 _TEST = ("apiVersion", "kind", "metadata", "spec")
@@ -254,7 +254,8 @@ class _Decoder:
         for field, value in named.items():
             if value is None and field in ("metadata.name", "metadata.namespace"):
                 continue
-            if not isinstance(value, str) or not value or not _LITERAL.fullmatch(value):
+            unnamed = not value and not field.startswith("metadata.labels.")
+            if not isinstance(value, str) or unnamed or not _LITERAL.fullmatch(value):
                 self._refuse(f"{path}.{field}", f"is {in_words(value)}, where a literal text is due", "name it")
                 wrong = True
         if not isinstance(labels, dict):

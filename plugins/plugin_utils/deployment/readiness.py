@@ -89,13 +89,12 @@ def await_ready(
     stable: float = STABLE_SECONDS,
     tell: Callable[[str], None] = lambda _unused: None,
     check: Callable[[], None] = lambda: None,
-    every: float = TELL_SECONDS,
 ) -> list[Verdict]:
     """Wait until everything holds.
 
     :param timeout: how many seconds each component may take, in place of what its health check says.
     :param stable: for how many seconds everything must hold.
-    :param tell: takes a line about what is waited for, ``every`` so many seconds.
+    :param tell: takes a line about what is waited for, every :data:`TELL_SECONDS`.
     :param check: raises what ends the wait (a lost Lease).
     :returns: one verdict for each component; those of a wait that ended too soon say what does not hold.
     :raises AicrError: INVALID_REQUEST for an object without its namespace; UNAUTHORIZED with every right that is
@@ -110,7 +109,7 @@ def await_ready(
         board.settle(begun)
         while True:
             check()
-            event = watcher.next(_until_next(board, stable, told + every))
+            event = watcher.next(_until_next(board, stable, told + TELL_SECONDS))
             while event is not None:
                 board.take(event, time.monotonic())
                 event = watcher.next(0)
@@ -127,7 +126,7 @@ def await_ready(
             late = [name for name, limit in limits.items() if passed >= limit and name not in ready_at]
             if late or passed >= max(limits.values()):
                 break
-            if now - told >= every:
+            if now - told >= TELL_SECONDS:
                 told = now
                 tell(_progress(board, ready, max(limits.values()) - passed))
     return [

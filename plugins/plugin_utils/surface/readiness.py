@@ -162,7 +162,7 @@ def _failure(late: Sequence[Verdict]) -> AicrError:
         hints |= dict.fromkeys(hint for one in verdict.explanations for hint in one.hints)
     return AicrError(
         Code.TIMEOUT,
-        f"not ready after {seconds:g} s: {' | '.join(parts)}",
+        f"not ready after {seconds:.0f} s: {' | '.join(parts)}",
         "; ".join(hints) or "see to the objects that are named, or allow more time with timeout",
         {"components": [verdict.component for verdict in late]},
     )
