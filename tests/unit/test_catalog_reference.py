@@ -62,9 +62,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Pair:
-    """What both catalogs make of the same question."""
+    """What both catalogs make of the same question; ``choice`` is its mode and the value of its profile."""
 
     leaf: str
+    choice: str
     ours: RecipeResult
     reference: RecipeResult
 
@@ -92,7 +93,7 @@ def _pairs(reference: Catalog) -> Iterator[Pair]:
                     resolve(catalog, criteria, accounting_mode=mode, profile=choice).recipe
                     for catalog in (embedded(), reference)
                 )
-                yield Pair(name, ours, theirs)
+                yield Pair(name, f"{mode} {choice}", ours, theirs)
 
 
 def leaves_of(tree: Any, at: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -279,52 +280,51 @@ AS_OURS = (
 """Our manifests are templates of a chart of their own, with the values at the top."""
 
 
-def render_all(root: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The objects of all manifests, ours and the reference's, by component and question."""
-    sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-    for side, catalog in enumerate((embedded(), reference_catalog(root))):
-        manifests, refs, values = [], {}, {}
-        asked: dict[str, str] = {}
-        for pair in pairs(root):
-            for name, ref in refs_of((pair.ours, pair.reference)[side]).items():
-                paths = (*(ref.pre_manifest_files or ()), *(ref.manifest_files or ()))
-                effective = catalog.values(ref)
-                said = repr((name, sorted(map(str, leaves_of(effective).items())), paths))
-                if not paths or said in asked:
+Place = tuple[str, str, str, str]
+"""A component, the leaf and the choice that it is asked for with, and one of its objects."""
+
+
+def render_all(root: Path, side: int) -> dict[Place, Any]:
+    """The objects of all manifests of ours (0) or of the reference's (1), once for each set of values."""
+    catalog = (embedded(), reference_catalog(root))[side]
+    manifests, refs, values, places = [], {}, {}, {}
+    asked: set[str] = set()
+    for pair in pairs(root):
+        for name, ref in refs_of((pair.ours, pair.reference)[side]).items():
+            effective = catalog.values(ref)
+            said = repr((name, sorted(map(str, leaves_of(effective).items()))))
+            paths = (*(ref.pre_manifest_files or ()), *(ref.manifest_files or ()))
+            for path in paths if said not in asked else ():
+                asked.add(said)
+                rule = catalog.manifest_rule(name, path)
+                if rule and rule.when and leaves_of(effective).get(rule.when) is not True:
                     continue
-                asked[said] = key = f"{name} of {pair.leaf}"
-                for path in paths:
-                    rule = catalog.manifest_rule(name, path)
-                    if rule and rule.when and leaves_of(effective).get(rule.when) is not True:
-                        continue
-                    text = catalog.read_text(path)
-                    whole = f"{key} {path}"
-                    refs[whole] = ref
-                    values[whole] = {**effective, "text": text} if side == 0 else effective
-                    manifests.append(Manifest(whole, path, False, AS_OURS % name if side == 0 else text))
-        for found in rendering.render(manifests, refs, values):
-            place = found.component.rpartition(" ")[0]
-            text = found.text.replace('{{ "{{" }}', "{{").replace('{{ "}}" }}', "}}")
-            for name, one in objects(text, refs[found.component].namespace or "").items():
-                sides[side][f"{place}: {name}"] = one
+                text, key = catalog.read_text(path), f"{len(manifests)}"
+                refs[key], places[key] = ref, (name, pair.leaf, pair.choice)
+                values[key] = {**effective, "text": text} if side == 0 else effective
+                manifests.append(Manifest(key, path, False, AS_OURS % name if side == 0 else text))
+    sides: dict[Place, Any] = {}
+    for found in rendering.render(manifests, refs, values):
+        text = found.text.replace('{{ "{{" }}', "{{").replace('{{ "}}" }}', "}}")
+        for name, one in objects(text, refs[found.component].namespace or "").items():
+            sides[(*places[found.component], name)] = one
     return sides
 
 
 def test_helm_renders_our_manifests_as_the_reference_s(shared: Path) -> None:
     if rendering.find_helm() is None:
         pytest.skip("needs helm")
-    ours, theirs = render_all(shared)
+    ours, theirs = render_all(shared, 0), render_all(shared, 1)
     found = []
-    for path, one, two in differing(ours, theirs):
-        component, _of, rest = path.partition(" of ")
-        leaf, _colon, name = rest.partition(": ")
-        if ABSENT in (one, two):
-            found.append(Difference(leaf, component, "manifests", name, one, two))
-        else:
-            found += [
-                Difference(leaf, component, "manifests", f"{name} {where}", left, right)
-                for where, left, right in differing(fields_of(one), fields_of(two))
-            ]
+    for place in sorted(ours.keys() | theirs.keys()):
+        component, leaf, _choice, name = place
+        if place not in ours or place not in theirs:
+            found.append(Difference(leaf, component, "manifests", name, place in ours, place in theirs))
+            continue
+        found += [
+            Difference(leaf, component, "manifests", f"{name} {where}", left, right)
+            for where, left, right in differing(fields_of(ours[place]), fields_of(theirs[place]))
+        ]
     assert len(ours) > len(embedded().registry.components)
     assert undeclared(tuple(found)) == ""
     for entry in declared():
