@@ -34,7 +34,7 @@ class Kind(Enum):
     THROTTLED = "429 with Retry-After"
     FAILED = "500"
     CUT = "a true answer, of which only the first bytes come before the connection breaks"
-    GONE = "410 for every page of a list but the first"
+    GONE = "410 for every page of a list but the first, and for every watch"
     SILENT = "no answer at all"
     ENDLESS = "an answer that begins and never ends"
 
@@ -60,7 +60,7 @@ class Fault:
     def befalls(self, method: str, path: str) -> bool:
         if method != self.method or not re.search(self.path, path) or self.befallen >= self.times:
             return False
-        if self.kind is Kind.GONE and "continue=" not in path:
+        if self.kind is Kind.GONE and "continue=" not in path and "watch=true" not in path:
             return False
         if self._dice.random() * 100 >= self.percent:
             return False
