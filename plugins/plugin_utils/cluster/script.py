@@ -127,8 +127,7 @@ class Script:
                     },
                     "terminationMessagePolicy": "File",
                     "volumeMounts": [
-                        {"name": names[place], "mountPath": place}
-                        | ({} if "emptyDir" in volume else {"readOnly": True})
+                        {"name": names[place], "mountPath": place, "readOnly": "emptyDir" not in volume}
                         for place, volume in mounts.items()
                     ],
                 }

@@ -169,10 +169,11 @@ def _unread(unread: str, facts: Facts, database: Database) -> Iterator[Finding]:
             f"{database.place}: the system tables are of another version than the server: {_tail(unread)}",
             "run mariadb-upgrade; slurmdbd uses stored procedures",
         )
+    elif not facts["version"]:  # a second login was refused, or nothing but the login is allowed
+        yield _refusal(_number(unread), {"login": unread}, database)
     elif numbers != {_NO_SUCH_FUNCTION}:
-        severity = Severity.WARNING if facts["version"] else Severity.FAILURE
         text = f"{database.place}: not everything could be read: {_tail(unread)}"
-        yield Finding(Outcome.UNREADABLE, severity, text)
+        yield Finding(Outcome.UNREADABLE, Severity.WARNING, text)
 
 
 def _clear_text(refusal: str, database: Database) -> Iterator[Finding]:
