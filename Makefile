@@ -84,6 +84,10 @@ lint-changelog:
 docs-lint: ## the documentation of plugins and roles
 	antsibull-docs lint-collection-docs --plugin-docs .
 
+.PHONY: catalog-page
+catalog-page: $(SETUP) ## write what recipes/ holds into docs/catalog.md
+	python tools/catalog_page.py
+
 BED := python -m ansible_collections.aicr.runtime.tests.cluster.bed
 # Catalogs in the reference's format are rendered by a helm: the test bed's pinned one, fetched once into the cache.
 WITH_HELM = tools=$$($(BED) tools) && PATH="$$tools:$$PATH"
