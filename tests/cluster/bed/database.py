@@ -23,6 +23,7 @@ from .processes import Processes
 
 PORT = 3306
 _IMAGE = "mariadb:11.8.8"
+_SOCKET = "/var/lib/mysql/root.sock"
 _MYSQL = {"runAsUser": 999, "runAsGroup": 999}
 _SUFFIXES = ("", ".svc", ".svc.cluster.local")
 
@@ -64,7 +65,7 @@ class Database:
             f"--innodb-snapshot-isolation={'ON' if snapshot_isolation else 'OFF'}",
             f"--read-only={'ON' if read_only else 'OFF'}",
             f"--require-secure-transport={'ON' if require_secure_transport else 'OFF'}",
-            "--socket=/var/lib/mysql/root.sock",
+            f"--socket={_SOCKET}",
             *(self._certify(hosts) if tls else ["--skip-ssl"]),
             *flags,
         ]
@@ -124,13 +125,15 @@ class Database:
     def sql(self, statements: str) -> list[list[str]]:
         """Rows of what root gets for statements, without headings; NULL is `NULL`.
 
-        :raises subprocess.CalledProcessError: a statement fails; `stderr` says why.
+        :raises BedError: a statement fails; the message is the server's.
         """
         image = find(_IMAGE)
         assert image is not None
-        client = ["mariadb", "--batch", "--skip-column-names", "--socket=/var/lib/mysql/root.sock", "-uroot"]
+        client = ["mariadb", "--batch", "--skip-column-names", "--skip-ssl", f"--socket={_SOCKET}", "--user=root"]
         command = self._launch(image, client, {"MYSQL_PWD": self.root_password})
-        answer = subprocess.run(command, input=statements, check=True, capture_output=True, text=True)
+        answer = subprocess.run(command, input=statements, check=False, capture_output=True, text=True)
+        if answer.returncode:
+            raise BedError(answer.stderr.strip())
         return [line.split("\t") for line in answer.stdout.splitlines()]
 
     def account(self, user: str, password: str, *grants: str, require: str = "NONE") -> None:

@@ -185,7 +185,8 @@ class Run:
         self._unready.add(name)
         if setting.delay:
             self._tell()
-            self._stopping.wait(setting.delay)
+            if self._stopping.wait(setting.delay):
+                return {"terminated": {"exitCode": 143, "reason": "Error", "startedAt": now(), "finishedAt": now()}}
         identity = {**spec.get("securityContext", {}), **one.get("securityContext", {})}
         container = Container.start(
             self.directory / f"{name}-{attempt}",
