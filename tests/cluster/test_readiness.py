@@ -566,6 +566,45 @@ def test_components_that_do_not_run_are_told_and_others_refused(bed: Bed) -> Non
         ready(bed.kubeconfig, document, components=["mariadb-operatr"])
 
 
+def test_a_crash_loop_of_slurmctld_is_expected_while_slurmdbd_is_down(
+    bed: Bed, slurm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case S1: it is said, and waited for no longer than for anything else; why slurmdbd is down is told by its log."""
+    monkeypatch.setattr(waiting, "TELL_SECONDS", 0.5)
+    said = "slurmdbd: error: mysql_real_connect failed: 1045 Access denied for user 'slurm'@'10.0.0.1'"
+    labels = {"app.kubernetes.io/name": "slurmdbd"}
+    container = {**_CONTAINER, "name": "slurmdbd", "command": ["sh", "-c", f'echo "{said}"; exit 1']}
+    template = {"metadata": {"labels": labels, "annotations": {"bed/execute": ""}}, "spec": {"containers": [container]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template, "serviceName": "x"}
+    body = {"metadata": {"name": "slinky-slurm-accounting"}, "spec": spec}
+    bed.api.create(APPS.format(slurm, "statefulsets"), body)
+    pods = f"/api/v1/namespaces/{slurm}/pods"
+    labels = {"app.kubernetes.io/name": "slurmctld"}
+    pod = {"metadata": {"name": "ctld", "labels": labels, "annotations": {"bed/crash": "1"}}, "spec": {}}
+    pod["spec"] = {"containers": [_CONTAINER]}
+    bed.api.create(pods, pod)
+    assert eventually(lambda: str(list(bed.api.items(pods))).count("CrashLoopBackOff") >= 2)
+    told: list[str] = []
+    try:
+        result = ready(
+            bed.kubeconfig, slurm_recipe("customer-managed"), components=["slinky-slurm"], timeout=2, tell=told.append
+        )
+    finally:
+        bed.api.delete(f"{pods}/ctld")
+    assert "slurmctld restarts until slurmdbd answers, which is expected" in told[0]
+    assert "mysql_real_connect failed: 1045" in result["msg"]
+    assert "1045: the database refuses the login" in result["error"]["hint"]
+
+
+def test_a_run_without_its_lease_does_not_begin(bed: Bed, namespace: str) -> None:
+    document = recipe(namespace, asserts=check(available(namespace)))
+    lease = {"namespace": namespace, "name": "aicr-deployment"}
+    with pytest.raises(AicrError, match='the run "mine" does not hold it') as caught:
+        ready(bed.kubeconfig, document, run="mine", lease=lease)
+    assert caught.value.code.value == "CONFLICT"
+    assert ready(bed.kubeconfig, document, run="mine", lease=lease, check_mode=True)["components"]
+
+
 def test_as_a_task(bed: Bed, namespace: str, ansible: Ansible) -> None:
     """A failing task returns what it saw, so that a playbook can rescue on it; nothing is written."""
     document = recipe(namespace, asserts=check(available(namespace), timeout="1s"))

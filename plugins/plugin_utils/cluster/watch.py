@@ -103,12 +103,18 @@ def key_of(found: Object) -> str:
     return f"{metadata.get('namespace', '')}/{metadata['name']}"
 
 
-def find_target(reader: Reader, target: Target) -> Kind | None:
+def find_target(
+    reader: Reader, target: Target, served: dict[tuple[str, str], Kind | None] | None = None
+) -> Kind | None:
     """The kind of a target as it is served.
 
+    :param served: what was found before, by version and kind; what is found now is added.
     :raises AicrError: INVALID_REQUEST if it is namespaced and no namespace is named, or the other way round.
     """
-    kind = find_kind(reader, target.api_version, target.kind)
+    known, place = {} if served is None else served, (target.api_version, target.kind)
+    if place not in known:
+        known[place] = find_kind(reader, *place)
+    kind = known[place]
     if kind is not None and kind.namespaced is not (target.namespace is not None):
         rule = "lives in a namespace, and none is named" if kind.namespaced else "does not live in a namespace"
         raise invalid(f"{target.kind} {target.name or ''} of {target.api_version} {rule}", "mend metadata.namespace")

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..cluster.connection import Connection, Deadline
 from ..cluster.pod import pod_trouble
 from ..cluster.read import Object, Reader
 from ..cluster.request import ask
@@ -25,7 +24,7 @@ from .rollout import KINDS as WORKLOADS
 from .traps import hints
 
 SECONDS = 20.0
-"""How long it may take to ask about one component."""
+"""How long it may take to ask about everything."""
 _MOST_OBJECTS, _MOST_EVENTS, _MOST_PODS, _LOG_LINES = 6, 3, 3, 60
 _ERROR = re.compile(r"fatal|error|failed", re.IGNORECASE)
 _LOGGED = ("slurmdbd", "slurmctld")
@@ -54,9 +53,8 @@ class Explanation:
         return "; ".join(f"{name}: {', '.join(texts)}" for name, texts in said.items() if texts)
 
 
-def explain(connection: Connection, board: Board, component: Component) -> tuple[Explanation, ...]:
+def explain(reader: Reader, board: Board, component: Component) -> tuple[Explanation, ...]:
     """What the cluster says of the objects that keep a component from being ready; see :data:`_MOST_OBJECTS`."""
-    reader = Reader(connection, Deadline(SECONDS))
     objects: dict[str, Mapping[str, Any]] = {}
     for aim in component.open or component.aims:
         if aim.holds and not aim.changes:

@@ -18,11 +18,12 @@ from ..cluster.discovery import Kind
 from ..cluster.read import Reader
 from ..cluster.request import is_gap
 from ..cluster.review import Right, require
-from ..cluster.watch import REQUEST_SECONDS, Listed, Target, Unserved, Watcher, find_target, list_target
+from ..cluster.watch import QUEUE, REQUEST_SECONDS, Listed, Target, Unserved, Watcher, find_target, list_target
 from ..constraints.assertion import Trouble
 from ..errors import AicrError
 from .board import Aim, Board, Component
 from .expectations import Expected
+from .explanation import SECONDS as EXPLAIN_SECONDS
 from .explanation import Explanation, explain
 from .traps import crashes
 
@@ -78,7 +79,7 @@ def look(connection: Connection, expected: Sequence[Expected]) -> list[Verdict]:
     board = Board(expected)
     kinds = _kinds(connection, board)
     _read(connection, board, kinds)
-    return [_verdict(component, not component.open, 0.0) for component in board.components]
+    return [_verdict(board, component, not component.open, 0.0) for component in board.components]
 
 
 def await_ready(
@@ -109,17 +110,14 @@ def await_ready(
         board.settle(begun)
         while True:
             check()
-            event = watcher.next(_until_next(board, stable, told + TELL_SECONDS))
-            while event is not None:
-                board.take(event, time.monotonic())
-                event = watcher.next(0)
+            pending = _take_pending(watcher, board, _until_next(board, stable, told + TELL_SECONDS))
             now = time.monotonic()
             ready = [component for component in board.components if board.is_ready(component, now, stable)]
             for component in ready:
                 ready_at.setdefault(component.name, now - begun)
-            if len(ready) == len(board.components):
+            if len(ready) == len(board.components) and not pending:
                 if _still(connection, expected, kinds):
-                    return [_verdict(component, True, ready_at[component.name]) for component in ready]
+                    return [_verdict(board, component, True, ready_at[component.name]) for component in ready]
                 board.restart(time.monotonic())
                 continue
             passed = now - begun
@@ -129,15 +127,26 @@ def await_ready(
             if now - told >= TELL_SECONDS:
                 told = now
                 tell(_progress(board, ready, max(limits.values()) - passed))
+    reader = Reader(connection, Deadline(EXPLAIN_SECONDS))
     return [
-        _verdict(
-            component,
-            component in ready,
-            ready_at.get(component.name, passed) if component in ready else passed,
-            () if component in ready else explain(connection, board, component),
-        )
+        _verdict(board, component, True, ready_at[component.name])
+        if component in ready
+        else _verdict(board, component, False, passed, explain(reader, board, component))
         for component in board.components
     ]
+
+
+def _take_pending(watcher: Watcher, board: Board, seconds: float) -> bool:
+    """Wait for an event, and take all that there are by then; returns whether there may be more."""
+    event = watcher.next(seconds)
+    for _number in range(QUEUE):
+        if event is None:
+            return False
+        board.take(event, time.monotonic())
+        event = watcher.next(0)
+    if event is not None:
+        board.take(event, time.monotonic())
+    return True
 
 
 def _until_next(board: Board, stable: float, tell_at: float) -> float:
@@ -150,7 +159,8 @@ def _until_next(board: Board, stable: float, tell_at: float) -> float:
 def _kinds(connection: Connection, board: Board) -> dict[Target, Kind | None]:
     """How each target is served, after the rights to look at them were asked for."""
     reader = Reader(connection, Deadline(REQUEST_SECONDS))
-    kinds = {target: find_target(reader, target) for target in board.targets}
+    served: dict[tuple[str, str], Kind | None] = {}
+    kinds = {target: find_target(reader, target, served) for target in board.targets}
     rights = [
         Right(verb, kind.group, kind.resource, target.namespace, target.name)
         for target, kind in kinds.items()
@@ -183,17 +193,33 @@ def _still(connection: Connection, expected: Sequence[Expected], kinds: Mapping[
     return not any(component.open for component in board.components)
 
 
-def _verdict(component: Component, ready: bool, seconds: float, explanations: tuple[Explanation, ...] = ()) -> Verdict:
+def _verdict(
+    board: Board, component: Component, ready: bool, seconds: float, explanations: tuple[Explanation, ...] = ()
+) -> Verdict:
     assertions = tuple(
         Assertion(
             str(aim.expectation.selection),
             aim.expectation.source,
             aim.expectation.forbids,
-            tuple(_troubles(aim, ready)),
+            () if ready else tuple(_troubles(board, component, aim)),
         )
         for aim in component.aims
     )
     return Verdict(component.name, ready, round(seconds, 1), assertions, explanations)
+
+
+def _troubles(board: Board, component: Component, aim: Aim) -> Iterator[Trouble]:
+    of = str(aim.expectation.selection)
+    if aim.target in board.blind:
+        yield Trouble(of, "", "to be in sight", board.blind[aim.target].message)
+    elif aim.troubles is None:
+        yield Trouble(of, "", "to be read", "no answer of the API server")
+    yield from aim.troubles or ()
+    if aim.holds and component.open:
+        return
+    yield from aim.before if aim.holds else ()
+    if aim.changes > 1:
+        yield Trouble(of, "", "to last", f"a state that changed {aim.changes} times")
 
 
 def _slurmctld_waits(board: Board, component: Component) -> bool:
@@ -207,21 +233,6 @@ def _slurmctld_waits(board: Board, component: Component) -> bool:
         if aim.expectation.selection.kind == "Pod"
         for pod in board.offenders(aim)
     )
-
-
-def _unseen(of: str) -> Trouble:
-    return Trouble(of, "", "to be read", "no answer of the API server")
-
-
-def _troubles(aim: Aim, ready: bool) -> Iterator[Trouble]:
-    if aim.troubles is None:
-        yield _unseen(str(aim.expectation.selection))
-        return
-    yield from aim.troubles
-    if not ready and aim.holds and aim.changes:
-        yield from aim.before
-    if not ready and aim.changes > 1:
-        yield Trouble(str(aim.expectation.selection), "", "to last", f"a state that changed {aim.changes} times")
 
 
 def _progress(board: Board, ready: Sequence[Component], left: float) -> str:
