@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from fake_api import FakeApi, Reply, Request, status
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster import job
@@ -19,6 +21,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection im
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.script import RUN, UNDER_LEASE, Placement, Script
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 NOW = "2026-11-30T12:00:00Z"
 SCRIPT = Script("look", "0a1b2c3d", "slurm", "echo\n", Placement("bash:5"), seconds=1.0)
 JOBS, CONFIGMAPS = "/apis/batch/v1/namespaces/slurm/jobs", "/api/v1/namespaces/slurm/configmaps"
@@ -153,6 +156,13 @@ def test_whoever_holds_the_lease_knows_the_run_that_held_it_to_be_over(
     name = cluster.left_behind(JOBS, age=5, spec=BOUNDED, labels={UNDER_LEASE: "true"} if theirs else {})
     run(api, replace(SCRIPT, under_lease=ours))
     assert (name in cluster.deleted) is goes
+
+
+def test_the_documented_role_has_these_rights_and_no_other() -> None:
+    blocks = (DOCS / "accounting.md").read_text(encoding="utf-8").split("```yaml\n")[1:]
+    (role,) = [yaml.safe_load(block.partition("```")[0]) for block in blocks if "kind: Role" in block]
+    rules = [{key: list(values) for key, values in rule.items()} for rule in (*job.RULES, *job.HELPFUL_RULES)]
+    assert role["rules"] == rules
 
 
 def test_a_rehearsal_stores_nothing(api: FakeApi) -> None:

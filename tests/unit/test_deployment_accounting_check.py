@@ -66,9 +66,9 @@ REFUSED = (
         ),
         (
             (
-                "sacctmgr: error: _xgetaddrinfo: getaddrinfo() failed: Name or service not known: No such file or "
-                "directory, attempt number 5\nsacctmgr: error: _open_persist_conn: failed to open persistent connection to "
-                "host:slurm-accounting:6819: No such file or directory"
+                "sacctmgr: error: _xgetaddrinfo: getaddrinfo() failed: Name or service not known: No such file "
+                "or directory, attempt number 5\nsacctmgr: error: _open_persist_conn: failed to open persistent "
+                "connection to host:slurm-accounting:6819: No such file or directory"
             ),
             Outcome.UNKNOWN_HOST,
         ),

@@ -203,6 +203,12 @@ def test_whatever_a_server_says_is_judged_or_refused(login: str, said: str, unre
         assert one.message
 
 
+def test_the_page_says_what_each_outcome_means() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "accounting.md").read_text(encoding="utf-8")
+    rows = page.partition("| Outcome | What was found | Way out |\n")[2].partition("\n\n")[0].splitlines()[1:]
+    assert [row.split("`")[1] for row in rows] == [outcome.value for outcome in Outcome]
+
+
 # ---- what is run
 
 

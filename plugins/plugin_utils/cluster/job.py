@@ -26,6 +26,12 @@ RULES: tuple[Rule, ...] = (
     {"apiGroups": ("",), "resources": ("pods",), "verbs": ("list",)},
 )
 """What it takes to run a script, in its namespace."""
+HELPFUL_RULES: tuple[Rule, ...] = (
+    {"apiGroups": ("",), "resources": ("events",), "verbs": ("list",)},
+    {"apiGroups": ("",), "resources": ("pods/log",), "verbs": ("get",)},
+    {"apiGroups": ("",), "resources": ("configmaps", "secrets"), "verbs": ("get",)},
+)
+"""Without these, less is checked beforehand, and errors say less."""
 
 _RIGHTS_HINT = "docs/accounting.md has a Role with all that it takes"
 _UNREAD_SECONDS = 60
