@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bundle becomes a deployment as it was made: verified, with its own recipe, and with values through the same gate."""
+"""A bundle becomes a deployment as it was made: verified, with its own recipe, with values through the same gate."""
 
 from __future__ import annotations
 
