@@ -26,6 +26,8 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe impo
     RecipeResult,
 )
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.snapshot import snapshot_from_document
+from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import BundleRequest, make_bundle, rendering
+from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle.scheduling import read_scheduling
 from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalog, Overlay, embedded
 from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog.syntax import is_pinned
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
@@ -37,6 +39,14 @@ RECIPES = Path(__file__).parents[2] / "recipes"
 FLOOR = "K8s.server.version"
 SYSTEMS = ("ubuntu", "ol")
 """Operating systems that join any recipe that names none itself."""
+SCHEDULING = read_scheduling(
+    {
+        "system_node_selector": {"pool": "system"},
+        "accelerated_node_selector": {"pool": "gpu"},
+        "accelerated_node_tolerations": ["nvidia.com/gpu=present:NoSchedule"],
+    }
+)
+"""What a site says of its nodes; AKS does not take the wildcard that tolerations are without it."""
 QUESTIONS = 130
 """At least so many are asked; fewer would mean that nothing was looked at."""
 
@@ -106,6 +116,15 @@ def test_it_resolves_in_every_mode_and_profile(question: str) -> None:
         for phase in PHASES:
             for check in getattr(getattr(recipe.validation, phase, None), "checks", None) or ():
                 assert phases.get(check) == phase, f"{check} is no check of phase {phase}"
+
+
+@pytest.mark.parametrize("question", questions())
+def test_it_can_be_bundled_without_helm(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rendering, "find_helm", lambda: None)
+    for recipe in recipes(question):
+        made = make_bundle(BundleRequest(recipe=recipe, catalog=embedded(), scheduling=SCHEDULING))
+        folders = {name.partition("/")[0] for name in made.tree if name[0].isdigit()}
+        assert {re.sub(r"^\d+-", "", folder) for folder in folders} >= set(recipe.deployment_order)
 
 
 @pytest.mark.parametrize("question", questions())
