@@ -54,9 +54,12 @@ options:
         type: str
         default: slurm.conf
   image:
-    description: An image with C(bash), C(timeout), C(sackd) and C(sacctmgr), such as Slinky's login images.
+    description:
+      - An image with C(bash), C(timeout), C(sackd) and C(sacctmgr), such as Slinky's login images.
+      - The default is that of the login set that the catalog installs.
     type: str
-    default: ghcr.io/slinkyproject/login:26.05-ubuntu26.04
+    default: >-
+      ghcr.io/slinkyproject/login-pyxis@sha256:9e782d1a645aff1dedc498d7a3256733cde55a152659f44716e8a5f0dca02028
   wait:
     description:
       - How many seconds to go on asking until slurmdbd answers, has its database, and slurmctld has registered.

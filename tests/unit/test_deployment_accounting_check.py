@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.script import Placement
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import accounting_check as check
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.accounting_check import Accounting, diagnose
@@ -20,6 +22,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.finding im
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.reference import Reference
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 
+RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 ACCOUNTING = Accounting(
     "slurm",
     "slurm",
@@ -148,3 +151,9 @@ def test_the_pod_is_slurms_user_with_the_key_for_itself() -> None:
     assert [list(source) for source in projected["sources"]] == [["configMap"], ["secret"]]
     writable = [mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"] if not mount["readOnly"]]
     assert writable == ["/tmp", "/run/slurm"]
+
+
+def test_the_image_is_the_one_that_the_catalog_installs_anyway() -> None:
+    values = yamlio.load_file(RECIPES / "components" / "slinky-slurm" / "values.yaml")
+    image = values["loginsets"]["slinky"]["login"]["image"]
+    assert f"{image['repository']}@{image['digest']}" == check.IMAGE

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.script import Placement
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import database_probe as probes
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import patience as waiting
@@ -236,6 +237,12 @@ def test_the_pod_has_no_rights_and_the_password_by_reference_alone() -> None:
     environment = {one["name"]: one for one in container["env"]}
     assert environment["MYSQL_PWD"]["valueFrom"] == {"secretKeyRef": {"name": "db", "key": "password"}}
     assert container["command"] == ["bash", "/aicr/script.sh"]
+
+
+def test_the_image_is_the_one_that_the_catalog_installs_anyway() -> None:
+    recipes = Path(__file__).resolve().parents[2] / "recipes"
+    values = yamlio.load_file(recipes / "components" / "slurm-accounting-mariadb" / "values.yaml")
+    assert values["mariadb"]["image"] == probes.IMAGE
 
 
 def test_what_the_workload_has_the_pod_has() -> None:

@@ -17,8 +17,8 @@ from .finding import Finding, Outcome, Severity
 from .reference import Reference
 
 COMPONENT = "accounting-check"
-IMAGE = "ghcr.io/slinkyproject/login:26.05-ubuntu26.04"
-"""Of the login sets of the chart, if they name no other."""
+IMAGE = "ghcr.io/slinkyproject/login-pyxis@sha256:9e782d1a645aff1dedc498d7a3256733cde55a152659f44716e8a5f0dca02028"
+"""Of the login set that the catalog installs, so that a mirror needs no other image."""
 CLUSTER = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 _SCRIPT = Path(__file__).with_name("accounting_check.sh")
