@@ -85,7 +85,7 @@ class PackageSet:
         for folder in ("state/lists/partial", "cache/archives/partial"):
             (scratch / folder).mkdir(parents=True)
         (scratch / "status").touch()  # nothing is installed, so libc comes along, too: the machine's is older
-        source = f"deb [signed-by={_KEYRING}] {_archive()} {SUITE} main\n"
+        source = f"deb [signed-by={_KEYRING}] {archive(Path('/etc/apt'))} {SUITE} main\n"
         (scratch / "sources.list").write_text(source, encoding="utf-8")
         options = {
             "Dir::State": "state",
@@ -98,10 +98,11 @@ class PackageSet:
         _run([*apt, "update"])
         _run([*apt, "--yes", "--no-install-recommends", "--download-only", "install", *self.packages])
         packages = sorted((scratch / "cache/archives").glob("*.deb"))
-        self._check(packages)
+        self.check(packages)
         return packages
 
-    def _check(self, packages: Iterable[Path]) -> None:
+    def check(self, packages: Iterable[Path]) -> None:
+        """:raises Unbuildable: one of them is older than it must be, or is not there."""
         found = {}
         for package in packages:
             answer = subprocess.run(
@@ -109,14 +110,18 @@ class PackageSet:
             ).stdout.split()
             found[answer[0].partition(":")[0]] = answer[1]
         for name, least in self.minimum.items():
-            have = found.get(name, "none")
-            if subprocess.run(["dpkg", "--compare-versions", have, "ge", least], check=False).returncode:
-                raise Unbuildable(f"{name} {least} or newer is needed, and Debian {SUITE} has {have}")
+            have = found.get(name)
+            older = ["dpkg", "--compare-versions", have or "0", "lt", least]
+            if not subprocess.run(older, check=False).returncode:
+                raise Unbuildable(f"{name} {least} or newer is needed, and Debian {SUITE} has {have or 'none'}")
 
 
-def _archive() -> str:
-    """The archive that this machine itself gets packages from, or a mirror of it."""
-    for place in (Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))):
+def archive(apt: Path) -> str:
+    """The archive that this machine itself gets packages from, by the configuration of its apt.
+
+    :raises Unbuildable: none is a whole archive of Debian.
+    """
+    for place in (apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))):
         if place.is_file() and place.suffix in (".list", ".sources"):
             match = _ARCHIVE.search(place.read_text(encoding="utf-8"))
             if match:

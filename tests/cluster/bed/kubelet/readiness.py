@@ -28,7 +28,7 @@ class Readiness:
         self._address = address
         self._port = named_port(stated, [container]) if isinstance(stated, str) else stated or port
         self._seconds = float(probe.get("timeoutSeconds", 1))
-        self.interval = 1.0 if self._request else 0.0
+        self.interval = 1.0 if self._request else 0.3
         """Seconds between two looks at a container that is ready."""
 
     def holds(self) -> bool:

@@ -133,7 +133,13 @@ class Run:
         """Run a container, again if the policy wants it; whether its last run succeeded."""
         name, back_off = one["name"], 1.0
         while not self._stopping.is_set():
-            state = self._once(one)
+            try:
+                state = self._once(one)
+            except Unresolved as error:  # it was there when the pod came
+                self._states[name] = waiting("CreateContainerConfigError", str(error))
+                self._tell()
+                self._stopping.wait(1)
+                continue
             succeeded = bool(state["terminated"]["exitCode"] == 0)
             self._states[name] = state
             if policy == "Never" or (succeeded and policy == "OnFailure") or self._stopping.is_set():
@@ -161,8 +167,6 @@ class Run:
         if not self._executes(one, image):
             return self._idle(one)
         metadata, spec = self.pod["metadata"], self.pod["spec"]
-        log = self.directory.parent / "logs" / metadata["uid"] / name / f"{attempt}.log"
-        self.logs.setdefault(name, []).append(log)
         setting = self._bed.setting(one["image"])
         host, port = self._bed.api_service, "443"
         variables = {
@@ -174,6 +178,8 @@ class Run:
             **environment(self.pod, self.node, one, self._bed.sources.find),
             **setting.environment,
         }
+        log = self.directory.parent / "logs" / metadata["uid"] / name / f"{attempt}.log"
+        self.logs.setdefault(name, []).append(log)
         arguments = [expand(word, variables) for word in one.get("args", ())]
         if "command" in one:
             command = [*(expand(word, variables) for word in one["command"]), *arguments]
