@@ -37,11 +37,12 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe impo
     Criteria,
     recipe_to_document,
 )
-from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import embedded
+from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalog, embedded
 from ansible_collections.aicr.runtime.plugins.plugin_utils.resolution import resolve
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
+RECIPES = CHECKOUT / "recipes"
 EKS_SLURM = {"service": "eks", "accelerator": "h100", "os": "ubuntu", "intent": "training", "platform": "slurm"}
 SCHEDULING = {
     "system_node_selector": {"nodeGroup": "system"},
@@ -99,6 +100,21 @@ def warm_resolve(runs: int) -> float:
             criteria = Criteria(**EKS_SLURM, nodes=next(numbers))
             samples.append(seconds(lambda c=criteria, m=mode: resolve(catalog, c, accounting_mode=m)))  # type: ignore[misc]
     return median(samples)
+
+
+def catalog_loading(runs: int) -> Figure:
+    """Loading the whole catalog against one C parse of the same documents."""
+    files = (*RECIPES.glob("overlays/*.yaml"), *RECIPES.glob("mixins/*.yaml"), *RECIPES.glob("*.yaml"))
+    texts = [path.read_text(encoding="utf-8") for path in (*files, RECIPES / "validators" / "catalog.yaml")]
+    took = in_turn(
+        {
+            "parsed": lambda: [yaml.load(text, Loader=yaml.CSafeLoader) for text in texts],
+            "loaded": Catalog.load,
+        },
+        runs,
+    )
+    name = f"the whole catalog, {took['loaded'] * 1e3:.0f} ms"
+    return Figure(name, took["loaded"] / took["parsed"], 4.0, "C parses of its files")
 
 
 def play(name: str, hosts: str, tasks: list[dict[str, Any]], room: Path) -> Path:
@@ -188,7 +204,7 @@ def main() -> int:
     parser.add_argument("--clusters", type=int, default=100)
     options = parser.parse_args()
     y = yardstick(options.runs)
-    figures = [Figure("warm resolve", warm_resolve(options.runs) * 1e3, 1.0, "ms")]
+    figures = [Figure("warm resolve", warm_resolve(options.runs) * 1e3, 1.0, "ms"), catalog_loading(options.runs)]
     with tempfile.TemporaryDirectory() as name:
         room = Path(name)
         figures += single_tasks(y, options.tasks, options.runs, room)
