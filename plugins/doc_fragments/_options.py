@@ -137,6 +137,40 @@ options:
     default: 120
 """
 
+    LISTING = r"""
+options:
+  catalog:
+    description: The directory of a catalog of your own, laid over the one that comes with this collection.
+    type: path
+  criteria:
+    description: List only what states exactly these values. Values that the catalog does not know are refused.
+    type: dict
+    suboptions:
+      service:
+        description: The kind of Kubernetes, such as V(eks).
+        type: str
+      accelerator:
+        description: The GPU, such as V(h100).
+        type: str
+      intent:
+        description: V(training) or V(inference).
+        type: str
+      os:
+        description: The operating system of the nodes, such as V(ubuntu).
+        type: str
+      platform:
+        description: What runs the work, such as V(slurm).
+        type: str
+  leaves_only:
+    description: Leave out the overlays on which others build.
+    type: bool
+    default: false
+  health:
+    description: Resolve each leaf by its own criteria, and tell what its checks cover. Without it listing is faster.
+    type: bool
+    default: true
+"""
+
     SELECTION = r"""
 options:
   criteria:
@@ -165,7 +199,8 @@ options:
         type: int
   snapshot:
     description:
-      - The path of a snapshot, C(cm://namespace/name) for a ConfigMap, or the snapshot itself as a dictionary.
+      - The path of a snapshot, C(cm://namespace/name) for a ConfigMap, an C(https://) address, or the snapshot itself
+        as a dictionary.
       - Criteria that are not stated are taken from it, and overlays whose constraints it does not meet are left out
         with a warning.
     type: raw
@@ -199,7 +234,8 @@ options:
 options:
   recipe:
     description:
-      - The path of a recipe, C(cm://namespace/name) for a ConfigMap, or the recipe itself as a dictionary.
+      - The path of a recipe, C(cm://namespace/name) for a ConfigMap, an C(https://) address, or the recipe itself as a
+        dictionary.
       - An overlay of a catalog (kind C(RecipeMetadata)) is accepted, too, and resolved by its own criteria.
       - Required, here or in O(config).
     type: raw

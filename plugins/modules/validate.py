@@ -19,7 +19,8 @@ description:
 options:
   snapshot:
     description:
-      - The path of a snapshot, C(cm://namespace/name) for a ConfigMap, or the snapshot itself as a dictionary.
+      - The path of a snapshot, C(cm://namespace/name) for a ConfigMap, an C(https://) address, or the snapshot itself
+        as a dictionary.
       - Required, here or in O(config).
     type: raw
   phases:

@@ -25,6 +25,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import option
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import make_bundle
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.query import query
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe import make_recipe
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe_list import list_all
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.validate import make_report
 
 EXIT = {"INVALID_REQUEST": 2, "CONFLICT": 2, "NOT_FOUND": 3, "UNAUTHORIZED": 4, "TIMEOUT": 5, "SERVICE_UNAVAILABLE": 6}
@@ -43,7 +44,7 @@ DEPLOYMENT = ("deployer", "repo", "app-name", "serial")
 BUNDLE = ("recipe", "config", "data", *DEPLOYMENT, *OVERRIDES, *SELECTORS, *TOLERATIONS, *PLACEMENT)
 WITHOUT_MEANING = ("output", "kubeconfig", "no-cluster", "fail-fast", "evidence-dir", "yes")
 """Where the reference writes and how it reaches a cluster; our stages are told by their caller or reach none."""
-SWITCHES = ("criteria-strict", "no-cluster", "fail-fast", "serial", "yes")
+SWITCHES = ("no-health", "criteria-strict", "no-cluster", "fail-fast", "serial", "yes")
 SHORT = {
     "d": "deployer",
     "gpu": "accelerator",
@@ -194,8 +195,25 @@ def labels(flags: Flags, name: str) -> dict[str, str] | None:
     return {key: value for key, _unused, value in pairs} or None
 
 
+def listing(words: Sequence[str], place: Path) -> Written:
+    """Answer to ``recipe list``."""
+    flags = flags_of(words, (*CRITERIA[:5], "data", "no-health", "format"))
+    criteria = {name: flags[name][0] for name in CRITERIA if name in flags}
+    chosen = given(criteria=criteria or None, catalog=one(flags, "data"), health="no-health" not in flags)
+    made = list_all(options.parse(options.RECIPE_LIST, chosen))
+    return write(place, ".json", json.dumps([as_recorded(each) for each in made.recipes]), ())
+
+
+def as_recorded(listed: Mapping[str, Any]) -> dict[str, Any]:
+    """An overlay as the recorded state shows it: criteria by the names of a Go structure, with what nobody stated."""
+    axes = {"service": "Service", "accelerator": "Accelerator", "intent": "Intent", "os": "OS", "platform": "Platform"}
+    criteria = {name: listed["criteria"].get(axis, "") for axis, name in axes.items()}
+    return {**listed, "criteria": {**criteria, "Nodes": 0}}
+
+
 COMMANDS: Mapping[str, Callable[[Sequence[str], Path], Written]] = {
     "recipe": recipe,
+    "recipe list": listing,
     "query": ask,
     "validate": validate,
     "bundle": bundle,
@@ -210,6 +228,8 @@ def ending(form: str | None, otherwise: str) -> str:
 def answer(case: Mapping[str, Any], out: Path) -> Answer:
     """The answer to one case in the recorded form."""
     command, *words = case["args"]
+    if case["args"][:2] == ["recipe", "list"]:
+        command, words = "recipe list", words[1:]
     try:
         if command not in COMMANDS or (words and not words[0].startswith("-")):
             raise invalid(f'there is no command "{" ".join(case["args"][:2])}" yet')

@@ -18,6 +18,8 @@ import pytest
 from ansible_collections.aicr.runtime.plugins.modules import host_snapshot
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import (
+    accounting_check,
+    database_probe,
     deployment_plan,
     lease,
     manifests,
@@ -33,9 +35,12 @@ NAMES = {
     for kind, folder in (("module", "modules"), ("lookup", "lookup"))
 }
 SPECS: Mapping[tuple[str, str], options.Spec] = {
+    ("module", "accounting_check"): accounting_check.SPEC,
     ("module", "bundle"): options.BUNDLE,
     ("module", "bundle_verify"): options.BUNDLE_VERIFY,
     ("module", "check_variables"): options.CHECK_VARIABLES,
+    ("module", "convert"): options.CONVERT,
+    ("module", "database_probe"): database_probe.SPEC,
     ("module", "deployment_plan"): deployment_plan.SPEC,
     ("module", "host_snapshot"): host_snapshot.ARGUMENT_SPEC,
     ("module", "lease"): lease.SPEC,
@@ -43,16 +48,28 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "preflight"): preflight.SPEC,
     ("module", "readiness"): readiness.SPEC,
     ("module", "recipe"): options.RECIPE,
+    ("module", "recipe_list"): options.RECIPE_LIST,
     ("module", "release"): release.SPEC,
     ("module", "snapshot"): options.SNAPSHOT,
     ("module", "snapshot_agent"): options.SNAPSHOT_AGENT,
     ("module", "validate"): options.VALIDATE,
     ("lookup", "query"): options.QUERY,
     ("lookup", "recipe"): options.RECIPE_LOOKUP,
+    ("lookup", "recipe_list"): options.RECIPE_LIST,
     ("lookup", "snapshot"): options.SNAPSHOT_LOOKUP,
 }
-NO_ARTIFACT = {"deployment_plan", "lease", "manifests", "preflight", "readiness", "release"}
-"""What makes no document, but works on a cluster."""
+NO_ARTIFACT = {
+    "accounting_check",
+    "database_probe",
+    "deployment_plan",
+    "lease",
+    "manifests",
+    "preflight",
+    "readiness",
+    "recipe_list",
+    "release",
+}
+"""What makes no document, but works on a cluster or tells of the catalog."""
 ATTRIBUTES = {"action_group", "async", "check_mode", "diff_mode", "idempotent", "platform"}
 
 

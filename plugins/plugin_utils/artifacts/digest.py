@@ -24,7 +24,8 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",
 def digest(document: dict[str, Any]) -> str:
     """``sha256:`` and the hex of canonical JSON: sorted keys, UTF-8, no blanks, no volatile header field.
 
-    The value is this project's own: the reference hashes YAML text and gets another one.
+    The version is hashed as the alpha track spells it, so that a document and its conversion to the other track have
+    one digest. The value is this project's own: the reference hashes YAML text and gets another one.
     """
     essence = without_header(document)
     hashed = hashlib.sha256()
@@ -37,6 +38,9 @@ def digest(document: dict[str, Any]) -> str:
 def without_header(document: dict[str, Any]) -> dict[str, Any]:
     """The document without the fields that change from run to run; the original is left alone."""
     essence = copy.copy(document)
+    kind, version = document.get("kind"), document.get("apiVersion")
+    if kind in versions.kinds() and versions.version_problem(str(kind), version, "") is None and version:
+        essence["apiVersion"] = versions.on_track(str(kind), str(version), versions.ALPHA)
     for *parents, last in _VOLATILE.get(str(document.get("kind")), ()):
         holder: dict[str, Any] = essence
         for parent in parents:

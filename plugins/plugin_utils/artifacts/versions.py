@@ -51,6 +51,26 @@ _WAY_OUT: Mapping[str, str] = {
 }
 
 
+ALPHA, STABLE = TRACKS = ("alpha", "stable")
+"""The two spellings of a version: what this release writes, and what the reference writes since its v1.0.0."""
+
+
+def on_track(kind: str, api_version: str, track: str) -> str:
+    """A version that is read for a kind, as the other track spells it; one that is there already stays.
+
+    :param track: one of :data:`TRACKS`.
+    """
+    of_kind = _READ[kind]
+    pairs = [tuple(of_kind[start : start + 2]) for start in range(0, len(of_kind), 2)]
+    pair = next(pair for pair in pairs if api_version in pair)
+    return pair[TRACKS.index(track)]
+
+
+def kinds() -> tuple[str, ...]:
+    """The kinds that have two tracks."""
+    return tuple(_READ)
+
+
 def is_strict(api_version: str) -> bool:
     """Whether documents of this version are decoded strictly."""
     return api_version in STRICT_TRACK

@@ -86,6 +86,10 @@ class Catalog:
             links.append(found)
         return tuple(reversed(links))
 
+    def is_external(self, overlay: Overlay) -> bool:
+        """Whether an overlay comes from the directory that was laid over the collection's catalog."""
+        return overlay.name in self._external_overlays
+
     def criteria_values(self, strict: bool = False) -> Mapping[str, frozenset[str]]:
         """The valid criteria by axis; ``strict`` leaves out what only an external directory's overlays add."""
         return self._own_criteria_values if strict else self._all_criteria_values

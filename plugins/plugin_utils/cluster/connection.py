@@ -336,7 +336,7 @@ def _pool(login: Login, environ: Mapping[str, str]) -> urllib3.PoolManager:
         "assert_hostname": None if login.verify else False,
         "server_hostname": login.server_name,
     }
-    proxy = login.proxy or _ambient_proxy(login.server, environ)
+    proxy = login.proxy or ambient_proxy(login.server, environ)
     if proxy is None:
         return urllib3.PoolManager(**settings)
     if proxy.lower().startswith("socks"):
@@ -358,7 +358,7 @@ def _pool(login: Login, environ: Mapping[str, str]) -> urllib3.PoolManager:
     return urllib3.ProxyManager(address, proxy_headers=headers, **settings)
 
 
-def _ambient_proxy(server: str, environ: Mapping[str, str]) -> str | None:
+def ambient_proxy(server: str, environ: Mapping[str, str]) -> str | None:
     """What HTTPS_PROXY and NO_PROXY say, as kubectl reads them."""
     parts = urlsplit(server)
     lowered = {name.lower(): value for name, value in environ.items()}

@@ -164,6 +164,23 @@ BUNDLE: Spec = {
         },
     },
 }
+RECIPE_LIST: Spec = {
+    "catalog": {"type": "path"},
+    "criteria": {
+        "type": "dict",
+        "options": {axis: {"type": "str"} for axis in ("service", "accelerator", "intent", "os", "platform")},
+    },
+    "leaves_only": {"type": "bool", "default": False},
+    "health": {"type": "bool", "default": True},
+}
+CONVERT: Spec = {
+    **_DOCUMENT,
+    **CLUSTER,
+    "source": {"type": "raw", "required": True},
+    "track": {"type": "str", "choices": ["alpha", "stable"], "required": True},
+    "dest": {"type": "path"},
+    "format": {"type": "str", "choices": ["yaml", "json"], "default": "yaml"},
+}
 CHECK_VARIABLES: Spec = {
     "stages": {
         "type": "list",

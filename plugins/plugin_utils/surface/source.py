@@ -35,9 +35,10 @@ class Source:
 def read(value: object, option: str, options: Options) -> Source:
     """The document that an option names or holds.
 
-    :param value: the path of a file, ``cm://namespace/name``, or the document as a mapping.
+    :param value: the path of a file, ``cm://namespace/name``, an ``https://`` address, or the document as a mapping.
     :param options: what says which cluster is meant, for a ConfigMap.
-    :raises AicrError: NOT_FOUND without such a file, INVALID_REQUEST for anything else that is no document.
+    :raises AicrError: NOT_FOUND without such a file, INVALID_REQUEST for anything else that is no document; see
+        :func:`cluster.http.fetch` for an address.
     """
     if isinstance(value, dict):
         return Source(value, f"option {option}")
@@ -49,6 +50,12 @@ def read(value: object, option: str, options: Options) -> Source:
         if imports.problem is not None:
             raise imports.problem
         return Source(read_configmap(value, options), value)
+    if value.startswith(("https://", "http://")):
+        with Imports() as imports:
+            from ..cluster.http import fetch, shown
+        if imports.problem is not None:
+            raise imports.problem
+        return Source(yamlio.load(fetch(value, options.environ), shown(value)), shown(value))
     refuse_remote(value, option)
     path = expanded(value)
     try:
@@ -56,7 +63,7 @@ def read(value: object, option: str, options: Options) -> Source:
     except AicrError as error:
         if error.code is not Code.NOT_FOUND:
             raise
-        hint = f"{_MAKERS[option]}, or name another file"
+        hint = f"{_MAKERS[option]}, or name another file" if option in _MAKERS else "name another file"
         if not path.is_absolute():
             hint += f"; relative paths start in {Path.cwd()}"
         raise AicrError(error.code, error.message, hint, error.details) from error
