@@ -32,6 +32,8 @@ REQUEST_SECONDS = 30.0
 DISCOVERY_SECONDS = 2.0
 """How often a kind that is not served is looked for."""
 QUEUE = 1000
+END_SECONDS = 2.0
+"""How long threads are waited for that still ask a server which does not answer; they end by themselves."""
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -181,8 +183,9 @@ class Watcher:
             follower.abort()
         while not self._queue.empty():  # a thread may wait for room
             self.next(0)
+        patience = Deadline(END_SECONDS)
         for follower in self._followers:
-            follower.join(1.0)
+            follower.join(patience.left)
 
     @property
     def connection(self) -> Connection:
@@ -293,6 +296,8 @@ class _Follower(threading.Thread):
             if stream.refused is not None:
                 raise refusal(stream.refused, path)
             self._stream = stream
+            if self._watcher.stopped():
+                return
             self._see(None)
             try:
                 for line in stream.lines():

@@ -54,32 +54,52 @@ class Explanation:
 
 
 def explain(reader: Reader, board: Board, component: Component) -> tuple[Explanation, ...]:
-    """What the cluster says of the objects that keep a component from being ready; see :data:`_MOST_OBJECTS`."""
-    objects: dict[str, Mapping[str, Any]] = {}
-    for aim in component.open or component.aims:
-        if aim.holds and not aim.changes:
-            continue
-        for found in board.offenders(aim):
-            objects.setdefault(called(found, aim.expectation.selection), found)
+    """What the cluster says of the objects that keep a component from being ready; see :data:`_MOST_OBJECTS`.
+
+    An operator's resource that is as expected is among them where there are warnings about it: that slurm-operator
+    lacks a Secret stands in the events of an Accounting, which has no status.
+    """
+    blamed: dict[str, Mapping[str, Any]] = {}
+    others: dict[str, Mapping[str, Any]] = {}
+    for aim in component.aims:
+        selection = aim.expectation.selection
+        custom = "." in selection.api_version.partition("/")[0]
+        innocent = aim.holds and not (aim.changes and not component.open)
+        if not innocent or (custom and selection.name):
+            for found in board.offenders(aim):
+                (others if innocent else blamed).setdefault(called(found, selection), found)
     events: dict[str, list[Object]] = {}
-    explanations = [_explanation(reader, name, found, events) for name, found in list(objects.items())[:_MOST_OBJECTS]]
-    return tuple(one for one in explanations if str(one))
+    told = [_explanation(reader, name, found, events) for name, found in list(blamed.items())[:_MOST_OBJECTS]]
+    for name, found in list(others.items())[:_MOST_OBJECTS]:
+        if name not in blamed:
+            warnings = _told_warnings(_events(reader, found, events), found)
+            told.append(Explanation(name, (), warnings, (), (), tuple(hints(warnings))))
+    return tuple(one for one in told if str(one))
 
 
 def _explanation(reader: Reader, name: str, found: Mapping[str, Any], known: dict[str, list[Object]]) -> Explanation:
-    metadata = found["metadata"]
-    namespace = metadata.get("namespace")
-    if namespace and namespace not in known:
-        known[namespace] = _warnings(reader, namespace)
-    events = known.get(namespace or "", [])
+    events = _events(reader, found, known)
     conditions = tuple(_conditions(found))
     workload = found["kind"] in WORKLOADS
     pods = _pods(reader, found) if workload else [found] if found["kind"] == "Pod" else []
     suffering = [pod for pod in pods if not _is_ready(pod)][:_MOST_PODS]
     told = tuple(f"{pod['metadata']['name']}{_place(reader, pod)}: {_trouble(pod, events)}" for pod in suffering)
-    warnings = tuple(_said(event) for event in _about(events, found["kind"], metadata["name"])[-_MOST_EVENTS:])
+    warnings = _told_warnings(events, found)
     log = tuple(line for pod in suffering for line in _log(reader, pod))
     return Explanation(name, conditions, warnings, told, log, tuple(hints([*conditions, *warnings, *told, *log])))
+
+
+def _events(reader: Reader, found: Mapping[str, Any], known: dict[str, list[Object]]) -> list[Object]:
+    """The warnings of an object's namespace, asked for once."""
+    namespace = found["metadata"].get("namespace")
+    if namespace and namespace not in known:
+        known[namespace] = _warnings(reader, namespace)
+    return known.get(namespace or "", [])
+
+
+def _told_warnings(events: Sequence[Object], found: Mapping[str, Any]) -> tuple[str, ...]:
+    about = _about(events, found["kind"], found["metadata"]["name"])
+    return tuple(_said(event) for event in about[-_MOST_EVENTS:])
 
 
 def _conditions(found: Mapping[str, Any]) -> Iterator[str]:

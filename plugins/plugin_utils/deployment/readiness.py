@@ -119,7 +119,7 @@ def await_ready(
                 if _still(connection, expected, kinds):
                     return [_verdict(board, component, True, ready_at[component.name]) for component in ready]
                 board.restart(time.monotonic())
-                continue
+                ready = []
             passed = now - begun
             late = [name for name, limit in limits.items() if passed >= limit and name not in ready_at]
             if late or passed >= max(limits.values()):
