@@ -99,13 +99,13 @@ _KNOWN: tuple[tuple[str, str, Code, str], ...] = (
     ),
     (
         "unauthorized",
-        r"[Uu]nauthorized|\b401\b|403 Forbidden|authentication required|denied: ",
+        r"[Uu]nauthorized|\b401\b|403 Forbidden|authentication required|basic credential not found|denied: ",
         Code.UNAUTHORIZED,
         "is it the registry or the cluster? For a registry name a registry_config (helm registry login writes one)",
     ),
     (
         "chart-missing",
-        r"not a valid chart repo|failed to (download|perform)|no such host|manifest unknown|not found in|: not found",
+        r"not a valid chart repo|failed to (download|perform|resolve)|no such host|manifest unknown|not found",
         Code.NOT_FOUND,
         "is the chart there, and can it be reached from here? A site without a way out names a chart_source",
     ),
