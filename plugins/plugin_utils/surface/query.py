@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..admission import admit_recipe
 from ..artifacts.codec import Path as Steps
-from ..artifacts.codec import dotted
+from ..artifacts.codec import dotted, type_name
 from ..constraints import scalar_text
+from ..errors import invalid
 from ..resolution import hydrate
 from ..resolution import select as select_path
-from .options import QUERY, Options
+from .catalogs import catalog as catalog_of
+from .options import FORMATS, QUERY, Options
 from .outcome import as_format, columns
+from .plain import plain
 from .selection import select
 
 
@@ -32,6 +36,23 @@ def query(selectors: Sequence[str], options: Options) -> tuple[list[Any], tuple[
     found = [select_path(document, selector) for selector in selectors]
     form = selected.values["format"]
     return [value if form is None else _text(value, form) for value in found], selected.warnings
+
+
+def query_recipe(document: object, selector: str, catalog: str | None = None, form: str | None = None) -> Any:
+    """The value at a selector of a recipe that somebody has, as :func:`query` gives it of one that it resolves.
+
+    :param document: the recipe, as a mapping.
+    :param catalog: the directory of the external catalog that it was made with.
+    :raises AicrError: see :func:`admission.admit_recipe`, and NOT_FOUND for a selector that leads nowhere.
+    """
+    if not isinstance(selector, str):
+        raise invalid(f"the selector must be text, not {type_name(selector)}", "a dot is the whole recipe")
+    if form not in (None, *FORMATS):
+        raise invalid(f'format "{form}" is not one of {", ".join(FORMATS)}', "leave it out for the value itself")
+    loaded = catalog_of(catalog)
+    recipe = admit_recipe(plain(document, "recipe"), loaded, "the recipe").recipe
+    value = select_path(hydrate(loaded, recipe), selector)
+    return value if form is None else _text(value, form)
 
 
 def _text(value: object, form: str) -> str:
