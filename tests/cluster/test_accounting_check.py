@@ -1,0 +1,207 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The check of accounting, by its real Job: real sacctmgr, slurmdbd and MariaDB, and each way to fail by name."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.accounting_check import SPEC, check_accounting
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
+from ansible_collections.aicr.runtime.tests.cluster.bed import Bed, Database
+from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
+from ansible_collections.aicr.runtime.tests.cluster.test_bed_images import (
+    LOGIN,
+    SACCTMGR,
+    SLURM,
+    SLURMDBD,
+    create,
+    is_ready,
+    job,
+)
+
+SECONDS = 90
+PASSWORD = "uYr4-dRkM_2Qx"
+ALL = "ALL PRIVILEGES ON slurm_acct_db.*"
+
+
+def key() -> str:
+    return base64.b64encode(secrets.token_bytes(1024)).decode()
+
+
+@pytest.fixture
+def slurm(bed: Bed) -> Iterator[str]:
+    """A namespace with what the chart and the operator of Slurm make, but for the pods and the Service of slurmdbd."""
+    name = f"aicr-test-{uuid.uuid4().hex[:8]}"
+    bed.api.create("/api/v1/namespaces", {"metadata": {"name": name}})
+    eventually(lambda: list(bed.api.items(f"/api/v1/namespaces/{name}/serviceaccounts")))
+    create(bed.api, "secrets", name, "slurm-auth-slurm", data={"slurm.key": key()})
+    create(bed.api, "secrets", name, "slurm-auth-jwt", data={"jwt.key": key()})
+    create(
+        bed.api, "secrets", name, "slurm-accounting", stringData={"slurmdbd.conf": SLURMDBD.replace("s3cret", PASSWORD)}
+    )
+    config = SLURM.replace("slurm_test", f"{name}_slurm")
+    create(bed.api, "configmaps", name, "slurm-config", data={"slurm.conf": config})
+    yield name
+    bed.api.delete(f"/api/v1/namespaces/{name}")
+
+
+def check(bed: Bed, namespace: str, *, check_mode: bool = False, **options: Any) -> dict[str, Any]:
+    """What the action returns."""
+    given = {"kubeconfig": str(bed.kubeconfig), "namespace": namespace, "timeout": 90, "wait": 0, **options}
+    made = check_accounting(parse(SPEC, given), check_mode=check_mode, tell=lambda line: None)
+    return made.deliver(check_mode=check_mode, diff=False, return_document=False)
+
+
+def make_slurmdbd(bed: Bed, namespace: str) -> str:
+    """Its pod, as the operator has it; the path."""
+    sources = [{"secret": {"name": name}} for name in ("slurm-accounting", "slurm-auth-slurm", "slurm-auth-jwt")]
+    container = {
+        "name": "slurmdbd",
+        "image": "ghcr.io/slinkyproject/slurmdbd:26.05-ubuntu26.04",
+        "ports": [{"name": "slurmdbd", "containerPort": 6819}],
+        "readinessProbe": {"tcpSocket": {"port": 6819}},
+        "volumeMounts": [
+            {"name": "etc", "mountPath": "/etc/slurm", "readOnly": True},
+            {"name": "run", "mountPath": "/run"},
+        ],
+    }
+    labels = {"app.kubernetes.io/name": "slurmdbd", "app.kubernetes.io/instance": "slurm"}
+    projected = {"defaultMode": 0o600, "sources": sources}
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    bed.api.create(
+        path,
+        {
+            "metadata": {"name": "slurm-accounting-0", "labels": labels},
+            "spec": {
+                "securityContext": {"runAsUser": 401, "runAsGroup": 401, "fsGroup": 401},
+                "volumes": [{"name": "etc", "projected": projected}, {"name": "run", "emptyDir": {}}],
+                "containers": [container],
+            },
+        },
+    )
+    return f"{path}/slurm-accounting-0"
+
+
+def register(bed: Bed, namespace: str) -> None:
+    """What slurmctld does when it starts."""
+    sources = [{"configMap": {"name": "slurm-config"}}, {"secret": {"name": "slurm-auth-slurm"}}]
+    mounts = [{"name": "etc", "mountPath": "/etc/slurm"}, {"name": "run", "mountPath": "/run/slurm"}]
+    code, said = job(
+        bed.api,
+        namespace,
+        LOGIN,
+        ["bash", "-c", SACCTMGR.replace("show cluster format=Cluster", f"-i add cluster {namespace}_slurm")],
+        container={"volumeMounts": mounts},
+        securityContext={"runAsUser": 401, "runAsGroup": 401, "fsGroup": 401},
+        volumes=[{"name": "etc", "projected": {"sources": sources}}, {"name": "run", "emptyDir": {}}],
+    )
+    assert code == 0, said
+    assert "Adding Cluster" in said, said
+
+
+def outcome(result: dict[str, Any]) -> str:
+    name = str(result["summary"]["outcome"])
+    assert [one["outcome"] for one in result["findings"]] == ([name] if name != "ok" else [])
+    return name
+
+
+def left(bed: Bed, namespace: str) -> list[str]:
+    kinds = ("/api/v1/{}/configmaps", "/apis/batch/v1/{}/jobs", "/api/v1/{}/pods")
+    found = [one["metadata"]["name"] for kind in kinds for one in bed.api.items(kind.format(f"namespaces/{namespace}"))]
+    return [name for name in found if name.startswith("aicr-")]
+
+
+def test_s1_s15_every_way_to_fail_has_a_name_of_its_own(bed: Bed, slurm: str) -> None:
+    """From nothing to a cluster that is accounted for, and to a database that is lost."""
+    assert outcome(check(bed, slurm)) == "unknown-host"
+
+    ports = [{"port": 6819}]
+    labels = {"app.kubernetes.io/name": "slurmdbd", "app.kubernetes.io/instance": "slurm"}
+    create(bed.api, "services", slurm, "slurm-accounting", spec={"selector": labels, "ports": ports})
+    nobody = check(bed, slurm)
+    assert outcome(nobody) == "unreachable"
+    assert "there is no pod of slurmdbd slurm" in nobody["msg"]
+
+    with Database(bed, slurm) as database:
+        daemon = make_slurmdbd(bed, slurm)
+        assert eventually(lambda: "mysql_real_connect failed: 2002" in bed.api.text(f"{daemon}/log"), SECONDS)
+        down = check(bed, slurm)
+        assert outcome(down) == "slurmdbd-without-database"
+        assert "its database refuses it: 2002" in down["msg"]
+
+        database.start().account("slurm", "another-Password1", ALL)
+        assert eventually(lambda: "mysql_real_connect failed: 1045" in bed.api.text(f"{daemon}/log"), SECONDS)
+        refused = check(bed, slurm)
+        assert outcome(refused) == "slurmdbd-without-database"
+        assert "its database refuses it: 1045" in refused["msg"]
+        assert "another-Password1" not in refused["msg"]
+
+        database.sql(f"ALTER USER slurm@'%' IDENTIFIED BY '{PASSWORD}'")
+        unregistered = check(bed, slurm, wait=SECONDS)
+        assert outcome(unregistered) == "not-registered"
+        assert "(it knows: none)" in unregistered["msg"]
+
+        register(bed, slurm)
+        assert eventually(is_ready(bed.api, daemon), SECONDS)
+        good = check(bed, slurm)
+        assert outcome(good) == "ok"
+        assert (good["changed"], good["summary"]["cluster"]) == (False, f"{slurm}_slurm")
+        assert eventually(lambda: not left(bed, slurm))
+
+        # What it may do, a connection learns when it begins. When slurmdbd itself begins it makes its routines anew, and
+        # who makes a routine may call it.
+        database.sql("REVOKE EXECUTE ON slurm_acct_db.* FROM slurm@'%'; KILL USER slurm")
+        lacking = check(bed, slurm, wait=SECONDS)
+        assert outcome(lacking) == "missing-rights"
+        assert "1370" in lacking["msg"]
+
+        create(bed.api, "secrets", slurm, "other", data={"slurm.key": key()})
+        assert outcome(check(bed, slurm, auth_secret={"name": "other"})) == "key-refused"
+        assert outcome(check(bed, slurm, cluster="elsewhere")) == "not-registered"
+
+        database.stop()  # the port stays open, and slurmdbd Ready
+        lost = check(bed, slurm)
+        assert outcome(lost) == "slurmdbd-without-database"
+        assert "it answers, but cannot reach its database" in lost["msg"]
+
+
+def test_what_is_missing_is_said_before_anything_is_made_and_predicted_in_check_mode(bed: Bed, slurm: str) -> None:
+    with bed.audit.recording("admin") as requests:
+        with pytest.raises(AicrError, match=f"Secret {slurm}/none: there is none") as caught:
+            check(bed, slurm, auth_secret={"name": "none"})
+        with pytest.raises(AicrError, match=f"ConfigMap {slurm}/slurm-config: has no key other.conf"):
+            check(bed, slurm, config_map={"key": "other.conf"})
+        predicted = check(bed, slurm, check_mode=True, auth_secret={"name": "none"})
+        elsewhere = check(bed, "not-there-yet", check_mode=True)
+    assert caught.value.code.value == "NOT_FOUND"
+    assert "predicted, since it is not there yet: Secret" in predicted["warnings"][1]
+    assert "has no namespace not-there-yet" in elsewhere["warnings"][1]
+    assert not [one for one in requests if one.writes]
+    assert {one.resource for one in requests if one.dry_run} == {"configmaps", "jobs"}
+
+
+def test_a_configuration_without_slurmdbd_is_told(bed: Bed, slurm: str) -> None:
+    text = SLURM.replace("accounting_storage/slurmdbd", "accounting_storage/none")
+    create(bed.api, "configmaps", slurm, "without", data={"slurm.conf": text})
+    result = check(bed, slurm, config_map={"name": "without"})
+    assert outcome(result) == "unusable-configuration"
+    assert "accountingRef" in result["error"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"cluster": "a b"}, 'cluster: "a b"'), ({"name": "A_b"}, 'name: "A_b"'), ({"wait": -1}, "wait: -1 s")],
+)
+def test_options_that_cannot_work_are_refused_at_once(bed: Bed, options: dict[str, Any], words: str) -> None:
+    with bed.audit.recording("admin") as requests, pytest.raises(AicrError, match=words):
+        check(bed, "slurm", **options)
+    assert not requests
