@@ -157,8 +157,8 @@ def test_s1_s15_every_way_to_fail_has_a_name_of_its_own(bed: Bed, slurm: str) ->
         assert (good["changed"], good["summary"]["cluster"]) == (False, f"{slurm}_slurm")
         assert eventually(lambda: not left(bed, slurm))
 
-        # What it may do, a connection learns when it begins. When slurmdbd itself begins it makes its routines anew, and
-        # who makes a routine may call it.
+        # What it may do, a connection learns when it begins. When slurmdbd begins, it makes its routines anew, and who
+        # makes a routine may call it.
         database.sql("REVOKE EXECUTE ON slurm_acct_db.* FROM slurm@'%'; KILL USER slurm")
         lacking = check(bed, slurm, wait=SECONDS)
         assert outcome(lacking) == "missing-rights"
