@@ -200,8 +200,8 @@ def _named(error: AicrError, manifest: Mapping[str, Any]) -> AicrError:
     if name not in message:
         message = f"{name}: {message}"
     hint = error.hint
-    if "field is immutable" in message:
-        hint = "it cannot be changed in place: remove it first (state absent), then write it anew"
+    if manifest["kind"] == "Job" and error.details.get("status") == 422:
+        hint = "what a Job runs cannot be changed: if that is meant, remove it first (state absent), then write it anew"
     return AicrError(error.code, message, hint, {**error.details, "kind": manifest["kind"]})
 
 
