@@ -13,6 +13,7 @@ from typing import Any
 
 import pymysql
 import pytest
+import yaml
 
 from ansible_collections.aicr.runtime.tests.cluster import recorded_objects, timeline
 from ansible_collections.aicr.runtime.tests.cluster.bed import ApiError, Bed, Object
@@ -170,7 +171,7 @@ def test_makes_the_recorded_objects_in_the_recorded_order(bed: Bed, helm: Helm, 
     objects = recorded_objects.recorded(recording / "case-a-provided.yaml")
     mine = recorded_objects.present(bed, namespace, KINDS)
     for key in {key for key in objects if key[0] in KINDS} - {("ConfigMap", "kube-root-ca.crt")}:
-        assert mine[key] == objects[key], key
+        assert yaml.safe_dump(mine[key]) == yaml.safe_dump(objects[key]), key
     mariadb = bed.api.get(path("MariaDB", namespace, "mariadb"))
     assert mariadb["metadata"]["generation"] == 2
     assert not any("observedGeneration" in one for one in mariadb["status"]["conditions"])

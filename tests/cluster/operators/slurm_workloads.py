@@ -98,7 +98,8 @@ def container(name: str, stated: Object, **own: Any) -> Object:
     for field in ("env", "ports", "volumeMounts"):
         if field in own or field in given:
             own[field] = [*own.get(field, ()), *given.pop(field, ())]
-    context = {**given.pop("securityContext", {}), **own.pop("securityContext", {})}
+    stated_context = {key: value for key, value in given.pop("securityContext", {}).items() if value}
+    context = {**stated_context, **own.pop("securityContext", {})}
     return {"name": name, "resources": {}, **own, **given, **({"securityContext": context} if context else {})}
 
 
