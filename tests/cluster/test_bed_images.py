@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import base64
 import secrets
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.aicr.runtime.tests.cluster.bed import Api, Bed, BedError, Database, Object, Unbuildable
-from ansible_collections.aicr.runtime.tests.cluster.bed.debian import PackageSet, archive
+from ansible_collections.aicr.runtime.tests.cluster.bed import Api, Bed, BedError, Database, Object
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
 from ansible_collections.aicr.runtime.tests.cluster.test_bed_kubelet import finished, make_job, shown
 from ansible_collections.aicr.runtime.tests.cluster.test_bed_life import commands_that_name
@@ -176,45 +174,6 @@ def test_the_customers_database(bed: Bed, namespace: str) -> None:
     assert not place.exists()
     with Database(bed, namespace, flags=["--nonesuch=1"]) as wrong, pytest.raises(BedError, match="'nonesuch=1'"):
         wrong.start()
-
-
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("sources.list", "# deb http://old.example/debian x main\ndeb [arch=amd64] http://deb.example/debian x main\n"),
-        ("sources.list.d/debian.sources", "Types: deb\nURIs: http://deb.example/debian/\nSuites: x\n"),
-        (
-            "sources.list.d/b.list",
-            "deb http://x.example/debian-security x main\ndeb\thttp://deb.example/debian x main",
-        ),
-    ],
-)
-def test_the_archive_is_that_of_this_machine(tmp_path: Path, file: str, text: str) -> None:
-    (tmp_path / "sources.list.d").mkdir()
-    (tmp_path / "sources.list.d/a.sources.off").write_text("URIs: http://off.example/debian\n")
-    (tmp_path / "sources.list.d/a.sources").write_text("URIs: http://deb.example/debian-security\n")
-    with pytest.raises(Unbuildable, match="no source of apt"):
-        archive(tmp_path)
-    (tmp_path / file).write_text(text)
-    assert archive(tmp_path) == "http://deb.example/debian"
-
-
-def test_packages_that_are_too_old_are_refused(tmp_path: Path) -> None:
-    def package(version: str) -> Path:
-        control = tmp_path / version / "DEBIAN" / "control"
-        control.parent.mkdir(parents=True)
-        more = "Architecture: all\nMaintainer: me\nDescription: none\n"
-        control.write_text(f"Package: slurmdbd\nVersion: {version}\n{more}")
-        target = tmp_path / f"{version}.deb"
-        subprocess.run(["dpkg-deb", "--build", tmp_path / version, target], check=True, capture_output=True)
-        return target
-
-    wanted = PackageSet("tree", ("slurmdbd",), {"slurmdbd": "26.05"})
-    wanted.check([package("26.05.5-1")])
-    with pytest.raises(Unbuildable, match=r"slurmdbd 26\.05 or newer is needed, and Debian forky has 22\.05\.8-4"):
-        wanted.check([package("22.05.8-4")])
-    with pytest.raises(Unbuildable, match="has none"):
-        wanted.check([])
 
 
 SLURM = """

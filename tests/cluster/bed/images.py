@@ -60,10 +60,10 @@ def find(reference: str) -> Image | None:
 def table() -> tuple[Image, ...]:
     """All entries; the first that matches counts."""
     return (
-        _operator("*mariadb-operator*", "mariadb", _real_mariadb_operator()),
-        _stand_in("*slurm-operator-webhook*", "slurm_webhook"),
-        _operator("*slurm-operator*", "slurm", _real_slurm_operator()),
-        _stand_in("*cert-manager-controller*", "cert_manager"),
+        _operator("*mariadb-operator[:@]*", "mariadb", _real_mariadb_operator()),
+        _stand_in("*slurm-operator-webhook[:@]*", "slurm_webhook"),
+        _operator("*slurm-operator[:@]*", "slurm", _real_slurm_operator()),
+        _stand_in("*cert-manager-controller[:@]*", "cert_manager"),
         Image("*mariadb[:@]*", _script("mariadb"), 3306, tree=True),
         Image("*slurmdbd[:@]*", _script("slurmdbd"), 6819, tree=True),
         Image("*slurmctld[:@]*", _script("slurmctld"), 6817, tree=True),
@@ -95,7 +95,7 @@ def _real_mariadb_operator() -> Image | None:
     program = os.environ.get("AICR_TEST_MARIADB_OPERATOR")
     if not program:
         return None
-    stand_in = _stand_in("*mariadb-operator*", "mariadb")
+    stand_in = _stand_in("*mariadb-operator[:@]*", "mariadb")
     flags = ["--metrics-addr=0", "--log-level=debug", "--log-sql", "--requeue-sql=15s", "--requeue-sql-max-offset=1s"]
 
     def start(address: str, arguments: Sequence[str]) -> Sequence[str]:
@@ -124,7 +124,7 @@ def _real_slurm_operator() -> Image | None:
     def start(address: str, _arguments: Sequence[str]) -> Sequence[str]:
         return [program, "--metrics-addr=0", f"--health-addr={address}:8081"]
 
-    return Image("*slurm-operator*", start, as_root=True, shown=(Path(program).resolve(),))
+    return Image("*slurm-operator[:@]*", start, as_root=True, shown=(Path(program).resolve(),))
 
 
 # ---- what tests change about them
