@@ -128,10 +128,11 @@ Converter = Callable[[object, Reading, Path], object]
 @cache
 def _names(cls: type) -> tuple[tuple[str, str], ...]:
     fields = dataclasses.fields(cls)
-    return tuple((field.name, _key_of(field)) for field in fields if field.name != "extra")
+    return tuple((field.name, key_of(field)) for field in fields if field.name != "extra")
 
 
-def _key_of(field: dataclasses.Field[Any]) -> str:
+def key_of(field: dataclasses.Field[Any]) -> str:
+    """The key of a field in a document."""
     head, *tail = field.name.split("_")
     return str(field.metadata.get("key") or head + "".join(word.capitalize() for word in tail))
 
@@ -230,7 +231,7 @@ def _dataclass(cls: type) -> Converter:
     converters = {
         names[field.name]: (field.name, _converter(hints[field.name])) for field in fields if field.name in names
     }
-    required = {names[field.name] for field in fields if field.name in names and _is_required(field)}
+    required = {names[field.name] for field in fields if field.name in names and is_required(field)}
     keeps_extra = any(field.name == "extra" for field in fields)
 
     def convert(value: object, reading: Reading, path: Path) -> object:
@@ -261,7 +262,8 @@ def _dataclass(cls: type) -> Converter:
     return convert
 
 
-def _is_required(field: dataclasses.Field[Any]) -> bool:
+def is_required(field: dataclasses.Field[Any]) -> bool:
+    """Whether a document must have the field."""
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 

@@ -71,6 +71,11 @@ def kinds() -> tuple[str, ...]:
     return tuple(_READ)
 
 
+def read(kind: str) -> tuple[str, ...]:
+    """The versions of a kind that are read."""
+    return _READ[kind]
+
+
 def is_strict(api_version: str) -> bool:
     """Whether documents of this version are decoded strictly."""
     return api_version in STRICT_TRACK
