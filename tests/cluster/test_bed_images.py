@@ -239,7 +239,7 @@ def test_slurm_accounts_in_a_real_database(bed: Bed, namespace: str) -> None:
     folders = ("/run", "/var/log/slurm", "/var/spool/slurmctld")
     slurmctld = pod(config, folders=folders, image="ghcr.io/slinkyproject/slurmctld:26.05-ubuntu26.04")
     sidecar = {"name": "logfile", "image": "docker.io/library/alpine:latest", "command": ["sh", "-c", "exit 1"]}
-    slurmctld["initContainers"] = [{**sidecar, "restartPolicy": "Always"}]
+    slurmctld["initContainers"] = [{**sidecar, "name": "first"}, {**sidecar, "restartPolicy": "Always"}]
     probe = {"readinessProbe": {"httpGet": {"path": "/readyz", "port": "main"}}}
     slurmctld["containers"][0] |= probe
     with Database(bed, namespace) as database, bed.images.changed("*/slurmctld:*", BED_NO_TRES="1"):
