@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import functools
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe impo
 from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle import rendering
 from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle.manifest import Manifest
 from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalog, embedded
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.resolution import resolve
 
 DECLARED = Path(__file__).with_name("catalog_differences.yml")
@@ -39,6 +41,9 @@ LEAVES = 45
 """Of the reference: overlays that none builds on."""
 RESOLUTIONS = 140
 """At least so many pairs of recipes are compared; fewer would mean that nothing was looked at."""
+MATRIX = 12_600
+"""Combinations of criteria, the one without any among them; of which the reference answers"""
+ANSWERED = 240
 ABSENT = "absent"
 IDENTITY = ("namespace", "chart", "type", "source", "version", "tag", "path", "patches", "cleanup")
 
@@ -247,6 +252,35 @@ def test_every_leaf_of_the_reference_is_covered(shared: Path) -> None:
     assert len(pairs(shared)) >= RESOLUTIONS
     for pair in pairs(shared):  # which joins every question, and is asked for by none
         assert "monitoring-hpa" in ((pair.ours.metadata and pair.ours.metadata.applied_overlays) or ())
+
+
+def _resolves(catalog: Catalog, criteria: Criteria) -> bool:
+    try:
+        resolve(catalog, criteria)
+    except AicrError:
+        return False
+    return True
+
+
+def _is_ours_alone(criteria: Criteria) -> bool:
+    """What came after the reference's state, and what follows from an overlay that joins any recipe."""
+    newer = criteria.accelerator == "gb300" or (criteria.service, criteria.accelerator) == ("gke", "gb200")
+    anywhere = criteria.os in ("ubuntu", "ol") or criteria.platform == "kubeflow"
+    return newer or anywhere or (criteria.service, criteria.os) == ("oke", "any")
+
+
+def test_whatever_the_reference_answers_we_answer_and_little_else(shared: Path) -> None:
+    reference = reference_catalog(shared)
+    values = [["any", *sorted(reference.criteria_values()[axis] - {"any"})] for axis in AXES]
+    asked = [Criteria(*combination) for combination in itertools.product(*values)][1:]
+    assert len(asked) == MATRIX - 1
+    answered = 0
+    for criteria in asked:
+        theirs, ours = _resolves(reference, criteria), _resolves(embedded(), criteria)
+        answered += theirs
+        assert ours or not theirs, f"{criteria} is refused"
+        assert theirs or not ours or _is_ours_alone(criteria), f"{criteria} is made by us alone"
+    assert answered >= ANSWERED
 
 
 def test_in_fewer_files(shared: Path) -> None:
