@@ -311,6 +311,17 @@ def test_a_release_of_helms_own_making_is_taken_on(releases: Releases, bed: Bed,
     assert not releases.run(wanted)["changed"]
 
 
+def test_one_that_was_uninstalled_is_installed_anew(releases: Releases, tmp_path: Path) -> None:
+    wanted = {"name": "demo", "namespace": releases.namespace(), "chart": str(chart(tmp_path))}
+    releases.run(wanted)
+    environment = {"KUBECONFIG": str(releases.kubeconfig), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    command = [str(releases.program), "uninstall", "demo", "--keep-history", f"--namespace={wanted['namespace']}"]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    again = only(releases.run(wanted))
+    assert (again["why"], again["status"], again["revision"]) == ("it is not installed", "deployed", 2)
+    assert not releases.run(wanted)["changed"]
+
+
 # ---- what goes wrong
 
 
@@ -553,6 +564,8 @@ def test_a_run_that_loses_its_lease_ends_after_the_helm_at_work(
         lease={"namespace": namespace},
     )
     thief.join()
-    assert result["failed"] and '"other" holds it' in result["msg"]
+    assert result["failed"] and result["changed"] and '"other" holds it' in result["msg"]
+    assert result["error"]["details"]["not_begun"] == [f"{namespace}/two"]
+    assert [one["name"] for one in result["releases"]] == ["one"]
     assert releases.secrets(namespace, "one")[1]["metadata"]["labels"]["status"] == "deployed"
     assert not releases.secrets(namespace, "two")

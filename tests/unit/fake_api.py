@@ -90,7 +90,7 @@ class FakeApi:
                 api.requests.append(request)
                 self.send(api.trouble(request) or api.reply(request), request)
 
-            do_GET = do_PATCH = do_POST = do_DELETE = answer
+            do_GET = do_PATCH = do_POST = do_PUT = do_DELETE = answer
 
             def send(self, reply: Reply, request: Request) -> None:
                 api._stopped.wait(reply.silence)

@@ -133,7 +133,6 @@ def bring_about(connection: Connection, helm: Helm, planned: Sequence[Planned], 
     absent = namespaces.missing(connection, (one.wanted.namespace for one in planned))
 
     def work(one: Planned) -> Done:
-        begin()
         _require_namespace(one, absent)
         if one.wanted.namespace in absent:
             namespaces.make(connection, one.wanted.namespace)
@@ -144,7 +143,7 @@ def bring_about(connection: Connection, helm: Helm, planned: Sequence[Planned], 
         installed = _state(connection, one)
         return Done(one, installed, installed.manifest if installed else None)
 
-    return _side_by_side(planned, work)
+    return _side_by_side(planned, work, begin)
 
 
 def rehearse(connection: Connection, helm: Helm, planned: Sequence[Planned]) -> Report:
@@ -169,10 +168,10 @@ def rehearse(connection: Connection, helm: Helm, planned: Sequence[Planned]) -> 
             f"namespace {one.wanted.namespace} is not there yet" if one.wanted.namespace in absent else "",
         )
 
-    return _side_by_side(planned, work)
+    return _side_by_side(planned, work, lambda: None)
 
 
-def _side_by_side(planned: Sequence[Planned], work: Callable[[Planned], Done]) -> Report:
+def _side_by_side(planned: Sequence[Planned], work: Callable[[Planned], Done], begin: Callable[[], None]) -> Report:
     """Components in threads; within one the first failure leaves the rest undone."""
     components: dict[str, list[Planned]] = {}
     for one in planned:
@@ -180,13 +179,15 @@ def _side_by_side(planned: Sequence[Planned], work: Callable[[Planned], Done]) -
 
     def all_of(component: list[Planned]) -> Report:
         report = Report()
-        for index, one in enumerate(component):
-            try:
+        left = [one.wanted for one in component]
+        try:
+            for one in component:
+                begin()
+                left.remove(one.wanted)
                 report.done.append(work(one))
-            except AicrError as error:
-                report.problems.append(error)
-                report.begun_not += [later.wanted for later in component[index + 1 :]]
-                break
+        except AicrError as error:
+            report.problems.append(error)
+            report.begun_not += left
         return report
 
     whole = Report()

@@ -108,13 +108,21 @@ class _Releases:
             cache=self.options["cache"],
             registry_config=self.options["registry_config"],
         )
-        with (
-            working(self.options, self.connection, check_mode=check_mode) as begin,
-            open_helm(self.connection, settings, self.options.environ, self.tell) as helm,
-        ):
-            if check_mode:
-                return rehearse(self.connection, helm, todo)
-            return bring_about(self.connection, helm, todo, begin)
+        report = None
+        try:
+            with (
+                working(self.options, self.connection, check_mode=check_mode) as begin,
+                open_helm(self.connection, settings, self.options.environ, self.tell) as helm,
+            ):
+                if check_mode:
+                    report = rehearse(self.connection, helm, todo)
+                else:
+                    report = bring_about(self.connection, helm, todo, begin)
+        except AicrError as error:  # the Lease was lost after all that was done, which is to be told
+            if report is None:
+                raise
+            report.problems.append(error)
+        return report
 
 
 def _wanted(options: Options) -> list[Wanted]:

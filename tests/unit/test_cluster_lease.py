@@ -1,0 +1,158 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Lease in every state that somebody may leave it in, and an API server that fails while it is renewed."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from fake_api import FakeApi, Reply, Request, status, wait_for
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster import lease
+from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.access import Access
+from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection import Connection, Deadline
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
+
+PLACE = lease.Place("ops", "work")
+
+
+class Kept:
+    """The one Lease of an API server, with its version checked as etcd does."""
+
+    def __init__(self, api: FakeApi) -> None:
+        self.spec: dict[str, Any] | None = None
+        self.version = 1
+        self.refuses: Callable[[Request], Reply | None] = lambda request: None
+        api.trouble = self.answer
+
+    def answer(self, request: Request) -> Reply | None:
+        refused = self.refuses(request)
+        if refused is not None:
+            return refused
+        if request.path == "/version":
+            return Reply(200, {"major": "1"})
+        if request.method in ("POST", "PUT"):
+            sent = json.loads(request.body)
+            fresh = request.method == "POST"
+            if fresh is not (self.spec is None) or (
+                not fresh and sent["metadata"]["resourceVersion"] != str(self.version)
+            ):
+                return status(409, "the object has been modified")
+            self.spec, self.version = sent["spec"], self.version + 1
+            return Reply(201 if fresh else 200, sent)
+        if self.spec is None:
+            return status(404, "not found")
+        return Reply(200, {"metadata": {"uid": "u", "resourceVersion": str(self.version)}, "spec": self.spec})
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[Kept, Connection]]:
+    with FakeApi({}) as api:
+        yield Kept(api), Connection(Access(host=api.url), {})
+
+
+def stamp(seconds: float) -> str:
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@pytest.mark.parametrize(
+    ("spec", "free"),
+    [
+        ({}, True),
+        ({"holderIdentity": ""}, True),
+        ({"holderIdentity": None, "leaseTransitions": 3}, True),
+        ({"holderIdentity": "old"}, True),
+        ({"holderIdentity": "old", "renewTime": "nonsense", "leaseDurationSeconds": 120}, True),
+        ({"holderIdentity": "old", "renewTime": stamp(-60), "leaseDurationSeconds": 120}, False),
+        ({"holderIdentity": "old", "renewTime": stamp(-125), "leaseDurationSeconds": 120}, True),
+        ({"holderIdentity": "old", "renewTime": stamp(-125), "leaseDurationSeconds": 3600}, False),
+        ({"holderIdentity": "old", "renewTime": stamp(500), "leaseDurationSeconds": 120}, False),
+        ({"holderIdentity": "new", "renewTime": stamp(-9999), "leaseDurationSeconds": 120}, True),
+    ],
+)
+def test_who_may_take_it(served: tuple[Kept, Connection], spec: dict[str, Any], free: bool) -> None:
+    kept, connection = served
+    kept.spec = dict(spec)
+    if not free:
+        with pytest.raises(AicrError) as caught:
+            lease.take(connection, "new", PLACE)
+        assert caught.value.code is Code.CONFLICT and kept.spec == spec
+        return
+    lease.take(connection, "new", PLACE)
+    assert (kept.spec["holderIdentity"], kept.spec["leaseDurationSeconds"]) == ("new", 120)
+    if spec.get("holderIdentity") != "new":
+        assert kept.spec["leaseTransitions"] == spec.get("leaseTransitions", 0) + 1
+
+
+def test_one_that_others_keep_changing_is_given_up(served: tuple[Kept, Connection]) -> None:
+    kept, connection = served
+    kept.refuses = lambda request: status(409, "modified") if request.method == "POST" else None
+    with pytest.raises(AicrError, match="others kept changing it"):
+        lease.take(connection, "new", PLACE)
+
+
+def test_a_passing_failure_to_renew_loses_nothing(served: tuple[Kept, Connection]) -> None:
+    kept, connection = served
+    lease.take(connection, "new", PLACE)
+    failures = 0
+
+    def fail_for_a_while(request: Request) -> Reply | None:
+        nonlocal failures
+        if request.method == "PUT" and failures < 2:
+            failures += 1
+            return status(403, "not just now")
+        return None
+
+    with lease.keep(connection, "new", PLACE, every=0.05) as check:
+        kept.refuses = fail_for_a_while
+        version = kept.version
+        wait_for(lambda: failures == 2 and kept.version > version)
+        check()
+
+
+def test_one_that_cannot_be_renewed_for_two_minutes_is_lost(
+    served: tuple[Kept, Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, connection = served
+    lease.take(connection, "new", PLACE)
+
+    def work() -> None:
+        with lease.keep(connection, "new", PLACE, every=0.05) as check:
+            check()
+            kept.refuses = lambda request: status(403, "never again")
+            for _unused in range(100):
+                check()
+                threading.Event().wait(0.05)
+            pytest.fail("it was never lost")
+
+    monkeypatch.setattr(lease, "Deadline", lambda seconds: Deadline(min(seconds, 0.5)))
+    with pytest.raises(AicrError, match="could not be renewed for 120 s") as caught:
+        work()
+    assert caught.value.code is Code.CONFLICT
+
+
+def test_what_goes_wrong_in_the_block_is_what_is_told(served: tuple[Kept, Connection]) -> None:
+    _kept, connection = served
+    lease.take(connection, "new", PLACE)
+
+    def work() -> None:
+        with lease.keep(connection, "new", PLACE):
+            raise AicrError(Code.TIMEOUT, "something else")
+
+    with pytest.raises(AicrError, match="something else"):
+        work()
+    names = [thread.name for thread in threading.enumerate()]
+    assert f"lease {PLACE}" not in names, "and nothing renews it any more"
+
+
+def test_without_a_run_nothing_is_asked(served: tuple[Kept, Connection]) -> None:
+    _kept, connection = served
+    with lease.keep(connection, None, PLACE) as check:
+        check()
+    assert connection.requests == 0
