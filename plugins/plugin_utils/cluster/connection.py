@@ -54,7 +54,8 @@ SILENCE_SECONDS = 30.0
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 """Five hundred objects of the half megabyte that etcd allows are as much; none of ours comes near."""
 CHUNK_BYTES = 64 * 1024
-CONNECTIONS = 8
+CONNECTIONS = 256
+"""So many at most are kept for a next request; urllib3 warns of every further one. Each watch has one."""
 
 
 class Deadline:

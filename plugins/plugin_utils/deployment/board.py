@@ -20,6 +20,8 @@ from .expectations import Expectation, Expected
 
 Object = Mapping[str, Any]
 
+LATELY_SECONDS = 10.0
+
 _ONE_BY_ONE = ("CustomResourceDefinition", "Secret")
 """Kinds of which never more is read than what is named: they are large, or nobody's business."""
 _ROLLOUT_FIELDS = frozenset(("spec", "status"))
@@ -105,6 +107,7 @@ class Board:
         self.components: list[Component] = []
         self.objects: dict[Target, dict[str, Object]] = {}
         self.blind: dict[Target, AicrError] = {}
+        self._lost: dict[Target, tuple[float, AicrError]] = {}
         self._aims: dict[Target, list[Aim]] = {}
         for each in chosen:
             aims = [Aim(one, place[one.selection]) for one in each.expectations]
@@ -125,6 +128,7 @@ class Board:
             case Blind(_unused, why):
                 if why is not None:
                     self.blind[target] = why
+                    self._lost[target] = (now, why)
                 else:
                     self.blind.pop(target, None)
                 return
@@ -155,6 +159,13 @@ class Board:
         """Whether a component has held for so long, and is in sight."""
         steady = component.since is not None and now - component.since >= stable
         return steady and not any(aim.target in self.blind for aim in component.aims)
+
+    def lost(self, target: Target, now: float) -> AicrError | None:
+        """Why a target is not seen, or was not a moment ago: a connection may be made and break before it says much."""
+        if target in self.blind:
+            return self.blind[target]
+        when, why = self._lost.get(target, (0.0, None))
+        return why if now - when < LATELY_SECONDS else None
 
     def offenders(self, aim: Aim) -> Iterator[Object]:
         """The objects that an expectation does not hold of."""

@@ -210,8 +210,9 @@ def _verdict(
 
 def _troubles(board: Board, component: Component, aim: Aim) -> Iterator[Trouble]:
     of = str(aim.expectation.selection)
-    if aim.target in board.blind:
-        yield Trouble(of, "", "to be in sight", board.blind[aim.target].message)
+    lost = board.lost(aim.target, time.monotonic())
+    if lost is not None:
+        yield Trouble(of, "", "to be in sight", lost.message)
     elif aim.troubles is None:
         yield Trouble(of, "", "to be read", "no answer of the API server")
     yield from aim.troubles or ()

@@ -139,7 +139,7 @@ TOOLS = WheelSet(
 )
 CHAINSAW = GoSet("chainsaw", "v0.2.12", {"aicr.runtime/tests/cluster/programs/chainsaw": "chainsaw"}, {})
 """What the evaluator of readiness assertions is held against: Chainsaw's operations, in a program of ours
-(pins/chainsaw/main.go). No bed needs it, so it is built for those tests alone, which takes a minute."""
+(pins/chainsaw/main.go). No bed needs it: it is built for those tests alone, five minutes of processor time."""
 DEBIAN = PackageSet(
     "debian",
     (
