@@ -362,6 +362,10 @@ def test_what_is_missing_is_said_before_anything_is_made(bed: Bed, slurm: str, s
     assert "name one that it has: pass" in caught.value.hint
     assert f"Secret {slurm}/no-ca: there is none" in caught.value.message
     assert not [one for one in requests if one.writes]
+    mode = "aicr-provided"
+    with pytest.raises(AicrError) as caught:
+        probe(bed, slurm, server.host, password_secret={"name": "keyless"}, slurm_accounting_mode=mode)
+    assert "completes none that is there without the key" in caught.value.hint
 
 
 @pytest.mark.parametrize("password", ["pass#word1", "two words1", "back\\slash", "line-feed\n", "it's-mine1", "Qz7-x"])

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..cluster.connection import Connection
 from ..cluster.script import Placement, Script
-from ..errors import AicrError, Code, invalid, raise_all
+from ..errors import AicrError, Code, invalid, not_found, raise_all
 from .database import Database
 from .password import SIGNS, password_flaws
 from .reference import Reference, content_if_allowed
@@ -23,6 +23,11 @@ IMAGE = "mariadb:11.8.8"
 _SCRIPT = Path(__file__).with_name("database_probe.sh")
 _LOGIN_SECONDS = 15
 _CA_FOLDER = "/aicr-ca"
+_PROVIDED_HINT = (
+    "mariadb-operator makes it with its MariaDB, and completes none that is there without the key: its User stays "
+    "Failed, and there is no Grant, until somebody adds the key"
+)
+"""spec/operators.md 1.4, cases b8."""
 
 
 def script(
@@ -77,7 +82,8 @@ def check_references(connection: Connection, database: Database, ca: Reference |
         except AicrError as error:
             if error.code is not Code.NOT_FOUND:
                 raise
-            problems.append(error)
+            hint = _PROVIDED_HINT if database.provided and reference is database.password else error.hint
+            problems.append(not_found(error.message, hint))
         else:
             if reference is database.password and held is not None:
                 problems += _password_problems(held, reference, warnings)
