@@ -24,10 +24,12 @@ class Helm:
     def __call__(self, *words: str) -> str:
         """Its output.
 
-        :raises CalledProcessError: it failed.
+        :raises AssertionError: it failed.
         """
         command = [str(self.bed.programs["helm"]), *words, "--kubeconfig", str(self.bed.kubeconfig)]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, f"helm {' '.join(words)}: {done.stderr}"
+        return done.stdout
 
     def release(self, release: str, chart: str, namespace: str, *options: str) -> None:
         """Install it, or upgrade it."""
@@ -41,4 +43,4 @@ class Helm:
         try:
             yield
         finally:
-            self("uninstall", release, "-n", namespace, "--ignore-not-found")
+            self("uninstall", release, "-n", namespace, "--ignore-not-found", "--wait")

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..bed.api import Object
 from .session import option
-from .webhook import Denied, Webhook, immutable, serve
+from .webhook import Denied, Webhook, immutable, serve, shown
 
 _IMMUTABLE = {"MariaDB": ("database", "username", "rootPasswordSecretKeyRef", "storage.ephemeral")}
 """passwordSecretKeyRef, image, tls.enabled and myCnf may change."""
@@ -29,7 +28,8 @@ def review(request: Object) -> None:
     old = request.get("oldObject") or {}
     for field in _IMMUTABLE.get(kind, ()) if old else ():
         before, after = _value(old["spec"], field), _value(new["spec"], field)
-        if before != after:
+        # Not stated is as good as false: the operator patches it in.
+        if (before or None) != (after or None):
             raise immutable(f"spec.{field}", after)
     if kind == "MariaDB":
         _review_mariadb(new["spec"])
@@ -66,9 +66,8 @@ def _value(spec: Object, field: str) -> object:
     found: object = spec
     for word in field.split("."):
         found = found.get(word) if isinstance(found, dict) else None
-    # Not stated is as good as false: the operator patches it in.
-    return found or None
+    return found
 
 
 def _invalid(field: str, value: object, why: str) -> Denied:
-    return Denied(f"{field}: Invalid value: {json.dumps(value, separators=(',', ':'))}: {why}")
+    return Denied(f"{field}: Invalid value: {shown(value)}: {why}")

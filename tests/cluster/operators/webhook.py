@@ -34,6 +34,7 @@ class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
 
 
+_ORDER = ("name", "key", "generate", "ephemeral", "size")
 Review = Callable[[Object], None]
 """Looks at an AdmissionRequest; raises Denied."""
 
@@ -110,9 +111,16 @@ def _status(request: Object, denied: Denied) -> Object:
     }
 
 
+def shown(value: object) -> str:
+    """A value as Go's encoder writes it: fields in the order of the type, those that are false by default left out."""
+    if isinstance(value, dict):
+        fields = [key for key in _ORDER if key in value and (value[key] or key != "generate")]
+        value = {key: value[key] for key in [*fields, *sorted(value.keys() - set(_ORDER))]}
+    return json.dumps(value, separators=(",", ":"))
+
+
 def immutable(field: str, value: object) -> Denied:
     """The answer to a change of a field that must not change (case-w1)."""
-    shown = json.dumps(value, separators=(",", ":"))
-    text = f"Invalid value: {shown}: '{field}' field is immutable"
+    text = f"Invalid value: {shown(value)}: '{field}' field is immutable"
     cause = {"reason": "FieldValueInvalid", "message": text, "field": field}
     return Denied(f"{field}: {text}", (cause,))
