@@ -116,15 +116,16 @@ def _said(thing: Mapping[str, Any]) -> str:
 
 def _warnings(reader: Reader, namespace: str) -> list[Object]:
     """The warnings of a namespace, the oldest first."""
-    found: list[Object] = []
-    with contextlib.suppress(AicrError):
-        reader.fold(
-            f"/api/v1/namespaces/{namespace}/events",
-            lambda: found,
-            lambda events, event: events.append(event),
-            {"fieldSelector": "type=Warning"},
-        )
-    return sorted(found, key=_time)
+    query = {"fieldSelector": "type=Warning"}
+    return sorted(_all(reader, f"/api/v1/namespaces/{namespace}/events", query), key=_time)
+
+
+def _all(reader: Reader, path: str, query: Mapping[str, str]) -> list[Object]:
+    """All objects of a list; none if it cannot be read."""
+    try:
+        return reader.fold(path, list[Object], list.append, query)
+    except AicrError:
+        return []
 
 
 def _time(event: Mapping[str, Any]) -> str:
@@ -147,15 +148,7 @@ def _pods(reader: Reader, workload: Mapping[str, Any]) -> list[Object]:
     if not labels or not namespace:
         return []
     selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-    found: list[Object] = []
-    with contextlib.suppress(AicrError):
-        reader.fold(
-            f"/api/v1/namespaces/{namespace}/pods",
-            lambda: found,
-            lambda pods, pod: pods.append(pod),
-            {"labelSelector": selector},
-        )
-    return found
+    return _all(reader, f"/api/v1/namespaces/{namespace}/pods", {"labelSelector": selector})
 
 
 def _is_ready(pod: Mapping[str, Any]) -> bool:
