@@ -14,7 +14,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.traps impo
     ("text", "hint"),
     [
         (
-            "Error reconciling Root Password: error creating SQL client for root password update: Error 1045 (28000): F",
+            "Error reconciling Root Password: error creating SQL client: Error 1045 (28000): F",
             "kubectl delete secret internal-mariadb",
         ),
         (
