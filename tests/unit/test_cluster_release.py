@@ -307,6 +307,13 @@ def test_what_cannot_be_read_is_not_shown() -> None:
     assert before == "" and "demo/templates/x.yaml (not shown" in now and "topsecret" not in now
 
 
+def test_of_a_long_object_it_is_told_that_it_differs() -> None:
+    long = "kind: CustomResourceDefinition\nmetadata: {name: m}\nspec: {a: %s}\n"
+    before, now = compared(long % ("x" * 40_000), long % ("y" * 40_000))
+    assert before != now and "# CustomResourceDefinition m" in now
+    assert all("not shown: 4" in text and len(text) < 300 for text in (before, now))
+
+
 # ---- what helm says
 
 SAID = [

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,6 +16,8 @@ from ..errors import AicrError
 _BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _SOURCE = re.compile(r"^# Source: (.*)$", re.MULTILINE)
 HIDDEN = "***"
+LONGEST = 32 * 1024
+"""Characters of one object that a difference shows: nobody reads a whole definition, and a result travels far."""
 
 
 def compared(before: str, after: str, secrets: Iterable[str] = ()) -> tuple[str, str]:
@@ -83,7 +86,10 @@ def _objects(text: str) -> dict[str, Any]:
 def _shown(key: str, one: Any, other: Any, word: str) -> str:
     if not isinstance(one, dict):
         return f"--- # {key}\n"
-    return f"--- # {key}\n{yamlio.dump(masked(one, other if isinstance(other, dict) else None, word))}"
+    text = yamlio.dump(masked(one, other if isinstance(other, dict) else None, word))
+    if len(text) > LONGEST:
+        text = f"# not shown: {len(text)} characters, sha256:{hashlib.sha256(text.encode()).hexdigest()}\n"
+    return f"--- # {key}\n{text}"
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
