@@ -126,6 +126,13 @@ attributes:
       - Releases that would change are rendered by C(helm upgrade --dry-run=server) on the cluster as it is.
       - What cannot be judged since its namespace or its kinds are not there yet is predicted from what is installed,
         and RV(releases[].predicted) says so.
+  diff_mode:
+    description:
+      - Will return details on what has changed (or possibly needs changing in C(check_mode)), when in diff mode.
+    support: full
+    details:
+      - The objects that differ, as they were rendered and as they are rendered now. What a Secret holds is replaced by
+        V(***), and so is every text of O(releases[].set_values). An object of more than 32 KiB is told by its hash.
   async:
     description: Supports being used with the C(async) keyword.
     support: none

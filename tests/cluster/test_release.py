@@ -533,8 +533,14 @@ def test_a_run_without_its_lease_begins_nothing(releases: Releases, bed: Bed, tm
     refused = releases.run(wanted, **options)
     assert refused["error"]["code"] == "CONFLICT" and "nobody holds it" in refused["msg"]
     assert not releases.secrets(namespace, "demo") and releases.started == []
-    lease.take(Connection(Access(kubeconfig=str(bed.kubeconfig)), {}), "mine", lease.Place(namespace))
+    connection, place = Connection(Access(kubeconfig=str(bed.kubeconfig)), {}), lease.Place(namespace)
+    lease.take(connection, "mine", place)
     assert releases.run(wanted, **options)["changed"]
+    with bed.audit.recording("admin") as requests:
+        assert not releases.run(wanted, **options)["changed"]
+    assert [one.resource for one in requests if one.writes] == ["leases"], "where nothing is done it is renewed, too"
+    lease.give_back(connection, "mine", place)
+    assert releases.run(wanted, **options)["error"]["code"] == "CONFLICT"
 
 
 def test_a_run_that_loses_its_lease_ends_after_the_helm_at_work(

@@ -135,7 +135,7 @@ class Helm:
             "--reset-values",
             f"--namespace={upgrade.namespace}",
             f"--version={upgrade.version}",
-            f"--timeout={self._settings.timeout:.0f}s",
+            f"--timeout={self._settings.timeout:.3f}s",
             *([f"--repo={upgrade.repository}"] if upgrade.repository else ()),
             *([f"--labels={labels}"] if labels else ()),
             *(["--take-ownership"] if upgrade.take_ownership else ()),

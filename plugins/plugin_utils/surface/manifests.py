@@ -51,12 +51,11 @@ class _Manifests:
         del return_document
         changed = any(one.differs for one in self.judged)
         absent = self.options["state"] == "absent"
-        if changed and (absent or not check_mode):  # what would be written, the server has judged
-            with working(self.options, self.connection, check_mode=check_mode) as begin:
-                if absent:
-                    remove(self.connection, self.judged, begin, dry_run=check_mode)
-                else:
-                    write(self.connection, self.judged, begin)
+        with working(self.options, self.connection, check_mode=check_mode) as begin:
+            if absent:
+                remove(self.connection, self.judged, begin, dry_run=check_mode)
+            elif not check_mode:  # what would be written, the server has judged
+                write(self.connection, self.judged, begin)
         result: dict[str, Any] = {
             "changed": changed,
             "manifests": [_told(one, check_mode) for one in self.judged],

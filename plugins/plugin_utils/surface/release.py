@@ -99,6 +99,17 @@ class _Releases:
         return result
 
     def _work(self, check_mode: bool) -> Report:
+        report = None
+        try:
+            with working(self.options, self.connection, check_mode=check_mode) as begin:
+                report = self._under_lease(check_mode, begin)
+        except AicrError as error:
+            if report is None:
+                raise
+            report.problems.append(error)  # the Lease was lost at the very end; what was done is to be told
+        return report
+
+    def _under_lease(self, check_mode: bool, begin: Callable[[], None]) -> Report:
         todo = [one for one in self.planned if one.why]
         if not todo:
             return Report()
@@ -108,21 +119,10 @@ class _Releases:
             cache=self.options["cache"],
             registry_config=self.options["registry_config"],
         )
-        report = None
-        try:
-            with (
-                working(self.options, self.connection, check_mode=check_mode) as begin,
-                open_helm(self.connection, settings, self.options.environ, self.tell) as helm,
-            ):
-                if check_mode:
-                    report = rehearse(self.connection, helm, todo)
-                else:
-                    report = bring_about(self.connection, helm, todo, begin)
-        except AicrError as error:  # the Lease was lost after all that was done, which is to be told
-            if report is None:
-                raise
-            report.problems.append(error)
-        return report
+        with open_helm(self.connection, settings, self.options.environ, self.tell) as helm:
+            if check_mode:
+                return rehearse(self.connection, helm, todo)
+            return bring_about(self.connection, helm, todo, begin)
 
 
 def _wanted(options: Options) -> list[Wanted]:
