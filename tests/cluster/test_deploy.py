@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,16 +18,18 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster import lease
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.access import Access
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection import Connection
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed
-from ansible_collections.aicr.runtime.tests.cluster.bed.api import ApiError
-from ansible_collections.aicr.runtime.tests.cluster.bed.audit import Request
 from ansible_collections.aicr.runtime.tests.cluster.bundled import CRITERIA, SLURM, Bundled, bundled
 from ansible_collections.aicr.runtime.tests.cluster.charts import charts_folder
-from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible, Run
-
-DEPLOY = "aicr.runtime.deploy"
-RECORD = "/api/v1/namespaces/default/configmaps/aicr-deployment"
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/aicr-deployment"
-INSTALL = "aicr.runtime.component : Install their releases"
+from ansible_collections.aicr.runtime.tests.cluster.deployments import (
+    DEPLOY,
+    INSTALL,
+    LEASE,
+    RECORD,
+    Deployments,
+    absent,
+    written,
+)
+from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 
 @pytest.fixture(scope="module")
@@ -50,44 +51,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
     return bundled(tmp_path_factory.mktemp("disabled"), "disabled", dynamic=["slinky-slurm:restapi.replicas"])
 
 
-class Deployments:
-    """Runs playbooks on the cluster."""
-
-    def __init__(self, ansible: Ansible, bed: Bed, charts: Path) -> None:
-        self.ansible, self.bed = ansible, bed
-        self.common: dict[str, object] = {
-            "aicr_kubeconfig": str(bed.kubeconfig),
-            "aicr_chart_source": str(charts),
-            "aicr_helm": str(bed.programs["helm"]),
-            "aicr_artifacts_dir": str(ansible.folder / "artifacts"),
-            "aicr_readiness_timeout": 180,
-        }
-
-    def run(self, playbook: str, variables: dict[str, object], *arguments: str, expect: int = 0) -> Run:
-        given = self.ansible.folder / "vars.json"
-        given.write_text(json.dumps({**self.common, **variables}), encoding="utf-8")
-        return self.ansible.playbook(playbook, "-e", f"@{given}", *arguments, expect=expect)
-
-    def record(self) -> dict[str, Any]:
-        data: dict[str, Any] = self.bed.api.get(RECORD)["data"]
-        return data
-
-
 @pytest.fixture
 def deployments(ansible: Ansible, own: Bed, charts: Path) -> Deployments:
     return Deployments(ansible, own, charts)
-
-
-def absent(bed: Bed, path: str) -> bool:
-    try:
-        bed.api.get(path)
-    except ApiError as error:
-        return error.code == 404
-    return False
-
-
-def written(requests: list[Request]) -> list[tuple[str, str, str]]:
-    return sorted({(one.verb, one.resource, one.name) for one in requests if one.writes})
 
 
 SITE = {
