@@ -35,6 +35,13 @@ def page(by_hand: str) -> str:
         MARK,
         "## What the catalog holds",
         _intro(catalog),
+        "### What can be asked for",
+        (
+            "One row for each overlay that names the service; systems and platforms come with it. Slurm, Dynamo and NIM"
+            " state their own system and floor, see the tree. That something can be asked for does not say that it was"
+            " tried: the reference has Oracle Linux on OKE alone, and no Kubeflow on BCM, LKE and OpenShift."
+        ),
+        table(("Service", "Accelerator", "Intent", "Kubernetes", "Systems", "Platforms"), list(_recipes(catalog))),
         "### The tree",
         "Each overlay, the criteria that it joins, and the mixins that it uses.",
         "```text\n" + "\n".join(_tree(catalog, catalog.base)) + "\n```",
@@ -72,8 +79,42 @@ def _criteria(catalog: Catalog) -> Iterator[tuple[str, ...]]:
         yield axis, ", ".join(used), ", ".join(sorted({*catalog.criteria_values()[axis]} - {*used, ANY}))
 
 
+def _recipes(catalog: Catalog) -> Iterator[tuple[str, ...]]:
+    """One row for each overlay of a service and an intent below which no other names an accelerator or an intent."""
+    anywhere = [
+        stated
+        for stated in map(_stated, catalog.overlays.values())
+        if "service" not in stated and "accelerator" not in stated
+    ]
+    rows = []
+    for overlay in catalog.overlays.values():
+        stated = _stated(overlay)
+        below = [_stated(each) for each in catalog.overlays.values() if overlay in catalog.chain(each)[:-1]]
+        if not {"service", "intent"} <= stated.keys() or "platform" in stated:
+            continue
+        if "accelerator" not in stated and any("accelerator" in each for each in below):
+            continue
+        joining = [each for each in anywhere if all(stated.get(axis, value) == value for axis, value in each.items())]
+        systems = {each["os"] for each in (*joining, stated) if "os" in each}
+        platforms = {each["platform"] for each in (*joining, *below) if "platform" in each}
+        floor = next(one.value for one in overlay.constraints if one.name == "K8s.server.version")
+        rows.append(
+            (
+                *(stated.get(axis, "") for axis in ("service", "accelerator", "intent")),
+                floor.removeprefix(">= "),
+                ", ".join(sorted(systems)),
+                ", ".join(sorted(platforms)),
+            )
+        )
+    return iter(sorted(rows))
+
+
+def _stated(overlay: Overlay) -> Mapping[str, str]:
+    return overlay.criteria.stated() if overlay.criteria else {}
+
+
 def _tree(catalog: Catalog, overlay: Overlay, depth: int = 0) -> Iterator[str]:
-    stated = overlay.criteria.stated() if overlay.criteria else {}
+    stated = _stated(overlay)
     asks = " ".join(f"{axis}={value}" for axis, value in stated.items())
     notes = [*([asks] if asks else []), *([f"+ {', '.join(overlay.mixins)}"] if overlay.mixins else [])]
     yield ("  " * depth + overlay.name).ljust(50 if notes else 0) + "  ".join(notes)
