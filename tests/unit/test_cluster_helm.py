@@ -80,6 +80,14 @@ def test_one_that_is_too_old_is_refused(connection: Connection, script: Script, 
     assert message in refused.message
 
 
+def test_objects_are_taken_over_by_a_helm_that_can(connection: Connection, script: Script, tmp_path: Path) -> None:
+    upgrade = Upgrade("n", "r", "c", "1", {}, take_ownership=True)
+    with pytest.raises(AicrError, match=r"helm 3\.16 cannot take over"):
+        run(connection, Settings(str(script("touch ran", "v3.16.4"))), upgrade=upgrade)
+    run(connection, Settings(str(script('printf "%s\\n" "$@" > arguments', "v3.17.0"))), upgrade=upgrade)
+    assert "--take-ownership" in (tmp_path / "arguments").read_text() and not (tmp_path / "ran").exists()
+
+
 def test_credentials_and_values_travel_by_files_of_ours_alone(
     connection: Connection, script: Script, tmp_path: Path
 ) -> None:

@@ -30,6 +30,8 @@ from .helm_login import kubeconfig_of
 
 MINIMUM = (3, 13)
 """The first one with ``--labels`` and ``--dry-run=server``."""
+TAKE_OWNERSHIP = (3, 17)
+"""The first one with ``--take-ownership``."""
 TELL_SECONDS = 15.0
 GRACE_SECONDS = 20.0
 """How long a helm that was told to end may take to write down that it did not succeed."""
@@ -124,6 +126,12 @@ class Helm:
             ) from None
 
     def _arguments(self, upgrade: Upgrade) -> list[str]:
+        if upgrade.take_ownership and self._seen < TAKE_OWNERSHIP:
+            raise AicrError(
+                Code.SERVICE_UNAVAILABLE,
+                f"{upgrade}: helm {'.'.join(map(str, self._seen))} cannot take over objects that are there already",
+                f"use helm {'.'.join(map(str, TAKE_OWNERSHIP))} or newer, or helm 4",
+            )
         labels = ",".join(
             f"{name}={'null' if value is None else value}" for name, value in (upgrade.labels or {}).items()
         )
