@@ -14,6 +14,7 @@ once in a play (imports, parsing the catalog) is a figure of its own. All plays 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import itertools
 import json
@@ -33,11 +34,15 @@ from typing import Any
 import yaml
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import (
+    ANY,
+    AXES,
     AccountingMode,
     Criteria,
     recipe_to_document,
 )
 from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalog, embedded
+from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog.criteria import KNOWN
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.resolution import resolve
 
 HERE = Path(__file__).resolve().parent
@@ -115,6 +120,32 @@ def catalog_loading(runs: int) -> Figure:
     )
     name = f"the whole catalog, {took['loaded'] * 1e3:.0f} ms"
     return Figure(name, took["loaded"] / took["parsed"], 4.0, "C parses of its files")
+
+
+def matrix(runs: int) -> Figure:
+    """Every combination of the known criteria, resolved or refused in one process with one catalog."""
+    files = (*RECIPES.glob("overlays/*.yaml"), *RECIPES.glob("mixins/*.yaml"), *RECIPES.glob("*.yaml"))
+    texts = [path.read_text(encoding="utf-8") for path in (*files, RECIPES / "validators" / "catalog.yaml")]
+    combinations = [Criteria(*each) for each in itertools.product(*([ANY, *KNOWN[axis]] for axis in AXES))]
+    resolved: list[int] = []
+
+    def resolve_all() -> None:
+        catalog, made = Catalog.load(), 0
+        for criteria in combinations:
+            with contextlib.suppress(AicrError):
+                resolve(catalog, criteria)
+                made += 1
+        resolved.append(made)
+
+    took = in_turn(
+        {
+            "parsed": lambda: [yaml.load(text, Loader=yaml.CSafeLoader) for text in texts],
+            "resolved": resolve_all,
+        },
+        runs,
+    )
+    name = f"{len(combinations)} combinations of criteria, {resolved[0]} of them recipes, {took['resolved']:.1f} s"
+    return Figure(name, took["resolved"] / took["parsed"], 60.0, "C parses of the catalog's files")
 
 
 def play(name: str, hosts: str, tasks: list[dict[str, Any]], room: Path) -> Path:
@@ -204,7 +235,11 @@ def main() -> int:
     parser.add_argument("--clusters", type=int, default=100)
     options = parser.parse_args()
     y = yardstick(options.runs)
-    figures = [Figure("warm resolve", warm_resolve(options.runs) * 1e3, 1.0, "ms"), catalog_loading(options.runs)]
+    figures = [
+        Figure("warm resolve", warm_resolve(options.runs) * 1e3, 1.0, "ms"),
+        catalog_loading(options.runs),
+        matrix(min(3, options.runs)),
+    ]
     with tempfile.TemporaryDirectory() as name:
         room = Path(name)
         figures += single_tasks(y, options.tasks, options.runs, room)

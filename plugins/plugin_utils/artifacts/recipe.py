@@ -51,8 +51,7 @@ class Criteria:
 
     def stated(self) -> dict[str, str]:
         """The axes that name a value, in the order of :data:`AXES`."""
-        values = ((axis, getattr(self, axis)) for axis in AXES)
-        return {axis: value for axis, value in values if value not in (None, "", ANY)}
+        return {axis: value for axis in AXES if (value := getattr(self, axis)) and value != ANY}
 
     def __str__(self) -> str:
         parts = [f"{axis}={value}" for axis, value in self.stated().items()]

@@ -19,7 +19,7 @@ from ..catalog import Catalog, Overlay
 from ..errors import AicrError, invalid, raise_all
 from ..inventory import deployment_order
 from . import component, mixin, phases
-from .selection import Candidate, candidates
+from .selection import Candidate, Carrying, candidates, carrying
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class Composer:
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.candidates: tuple[Candidate, ...] = candidates(catalog)
+        self.carrying: Carrying = carrying(self.candidates)
+        self.by_name: Mapping[str, Candidate] = {candidate.name: candidate for candidate in self.candidates}
         self._layers: dict[tuple[str, ...], _Layers] = {(): _layers_of(catalog.base)}
         self._compositions: dict[tuple[str, ...], Composition] = {}
         self._texts: dict[str, str] = {}

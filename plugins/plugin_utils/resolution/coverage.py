@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..artifacts.recipe import AXES, ConstraintWarning, Criteria
 from ..errors import AicrError, invalid
-from .selection import Candidate
+from .selection import Candidate, Carrying, matching
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,17 @@ class Uncovered:
     excluded: tuple[str, ...]
 
 
-def os_is_missing(catalog: Sequence[Candidate], criteria: Criteria) -> AicrError | None:
+def os_is_missing(carrying: Carrying, criteria: Criteria) -> AicrError | None:
     """A service all of whose overlays that fit want an operating system, while none was stated."""
     query = criteria.stated()
     service = query.get("service")
     if service is None or "os" in query:
         return None
-    of_service = [candidate for candidate in catalog if candidate.stated.get("service") == service]
-    if any(candidate.matches(query) for candidate in of_service):
+    of_service = carrying.get(("service", service), ())
+    if matching(of_service, query):
         return None
-    systems = sorted(
-        {
-            system
-            for candidate in of_service
-            if (system := candidate.stated.get("os")) and candidate.matches({**query, "os": system})
-        }
-    )
+    stated = {system for candidate in of_service if (system := candidate.stated.get("os"))}
+    systems = sorted(system for system in stated if matching(of_service, {**query, "os": system}))
     if not systems:
         return None
     accelerator = query.get("accelerator")
@@ -56,18 +51,18 @@ def os_is_missing(catalog: Sequence[Candidate], criteria: Criteria) -> AicrError
 
 
 def uncovered(
-    catalog: Sequence[Candidate], criteria: Criteria, applied: Iterable[Candidate], excluded: Iterable[Candidate]
+    carrying: Carrying, criteria: Criteria, applied: Iterable[Candidate], excluded: Iterable[Candidate]
 ) -> list[Uncovered]:
     """The stated axes that the applied overlays do not carry, in the order of :data:`AXES`."""
     query = criteria.stated()
-    carried = {pair for candidate in applied for pair in candidate.stated.items()}
+    carried = frozenset().union(*(candidate.pairs for candidate in applied))
     missing = [axis for axis in AXES if axis in query and (axis, query[axis]) not in carried]
     ruled_out = tuple(excluded)
     return [
         Uncovered(
             axis,
             query[axis],
-            _completions(catalog, query, axis),
+            _completions(carrying, query, axis),
             tuple(candidate.name for candidate in ruled_out if candidate.stated.get(axis) == query[axis]),
         )
         for axis in missing
@@ -76,14 +71,13 @@ def uncovered(
 
 def refusal(missing: Sequence[Uncovered], criteria: Criteria, reasons: Sequence[ConstraintWarning]) -> AicrError:
     """One error for all axes; it names the failed constraint where a snapshot is the cause."""
-    ruled_out = {name for one in missing for name in one.excluded}
+    ruled_out, shown = {name for one in missing for name in one.excluded}, str(criteria)
     causes = [warning for warning in reasons if warning.overlay in ruled_out]
     hints = ["; ".join(_way_out(one) for one in missing if not one.excluded)]
     if causes:
         hints.append("mend the cluster or take a new snapshot")
     return invalid(
-        f"{'; '.join(_clause(one, criteria) for one in missing)}"
-        + "".join(f"; {failed_text(cause)}" for cause in causes),
+        f"{'; '.join(_clause(one, shown) for one in missing)}" + "".join(f"; {failed_text(cause)}" for cause in causes),
         "; ".join(hint for hint in hints if hint),
         uncovered=[
             {"dimension": one.axis, "requestedValue": one.value, "validCompletions": [dict(c) for c in one.completions]}
@@ -100,17 +94,17 @@ def failed_text(warning: ConstraintWarning) -> str:
     return f'overlay "{warning.overlay}" is excluded: {warning.constraint} must be "{warning.expected}"{found}'
 
 
-def _completions(catalog: Sequence[Candidate], query: Mapping[str, str], axis: str) -> tuple[Mapping[str, str], ...]:
+def _completions(carrying: Carrying, query: Mapping[str, str], axis: str) -> tuple[Mapping[str, str], ...]:
     found = {
         tuple((other, value) for other in AXES if (value := candidate.stated.get(other)) and other not in query)
-        for candidate in catalog
-        if candidate.stated.get(axis) == query[axis] and candidate.agrees_with(query)
+        for candidate in carrying.get((axis, query[axis]), ())
+        if candidate.agrees_with(query)
     } - {()}
     smallest = [one for one in found if not any(set(other) < set(one) for other in found)]
     return tuple(dict(one) for one in sorted(smallest, key=lambda one: (len(one), one)))
 
 
-def _clause(one: Uncovered, criteria: Criteria) -> str:
+def _clause(one: Uncovered, criteria: str) -> str:
     start = f'{one.axis} "{one.value}" for {criteria}'
     if one.excluded:
         return f"{start} is only in overlays that the snapshot rules out"

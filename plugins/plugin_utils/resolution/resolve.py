@@ -30,7 +30,7 @@ from . import profile as profiles
 from .composition import Composer, Composition, composer
 from .fingerprint import criteria_from_snapshot
 from .profile import Choice
-from .selection import Candidate, maximal_leaves
+from .selection import Candidate, matching, maximal_leaves
 
 
 @dataclass(frozen=True)
@@ -176,22 +176,20 @@ def _selected(composed: Composer, question: _Question, detected: frozenset[str],
     left that says what the recipe is for (spec/surface.md 1.3).
     """
     criteria, snapshot = question.criteria, question.snapshot
-    missing = coverage.os_is_missing(composed.candidates, criteria)
+    missing = coverage.os_is_missing(composed.carrying, criteria)
     if missing:
         raise missing
     query = criteria.stated()
-    leaves = maximal_leaves(candidate for candidate in composed.candidates if candidate.matches(query))
+    leaves = maximal_leaves(matching(composed.candidates, query))
     surviving, excluded, reasons = leaves, list[ExcludedOverlay](), list[ConstraintWarning]()
     if snapshot is not None:
         surviving, excluded, reasons = _surviving(composed, leaves, snapshot)
     sequence = _sequence(surviving)
-    names = {overlay.name for overlay in sequence}
-    ruled_out = {one.name for one in excluded}
     uncovered = coverage.uncovered(
-        composed.candidates,
+        composed.carrying,
         criteria,
-        applied=(candidate for candidate in composed.candidates if candidate.name in names),
-        excluded=(candidate for candidate in composed.candidates if candidate.name in ruled_out),
+        applied=(composed.by_name[overlay.name] for overlay in sequence if overlay.name in composed.by_name),
+        excluded=(composed.by_name[one.name] for one in excluded),
     )
     if uncovered:
         relaxed = _with_axes(criteria, {one.axis: ANY for one in uncovered})

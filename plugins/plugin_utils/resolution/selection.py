@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..catalog import Catalog, Overlay
@@ -15,36 +15,58 @@ from ..catalog import Catalog, Overlay
 class Candidate:
     """An overlay as selection sees it.
 
+    :ivar name: the overlay's.
     :ivar stated: the axes that its criteria name, and their values.
+    :ivar pairs: the same as a set.
     :ivar chain: itself and its ancestors below the base, the nearest to the base first.
     """
 
     overlay: Overlay
+    name: str
     stated: Mapping[str, str]
+    pairs: frozenset[tuple[str, str]]
     chain: tuple[Overlay, ...]
-
-    @property
-    def name(self) -> str:
-        """The overlay's name."""
-        return self.overlay.name
 
     def matches(self, query: Mapping[str, str]) -> bool:
         """Whether the query states every value that the overlay does; a query's wildcard picks no named value."""
-        return all(query.get(axis) == value for axis, value in self.stated.items())
+        return self.pairs <= query.items()
 
     def agrees_with(self, query: Mapping[str, str]) -> bool:
         """Whether no axis has two different values."""
-        return all(query.get(axis, value) == value for axis, value in self.stated.items())
+        for axis, value in self.stated.items():  # noqa: SIM110 - asked 300,000 times for a matrix of criteria
+            if query.get(axis, value) != value:
+                return False
+        return True
 
 
 def candidates(catalog: Catalog) -> tuple[Candidate, ...]:
     """All overlays that criteria can select, in the order in which they are merged: specificity, then name."""
     found = [
-        Candidate(overlay, overlay.criteria.stated(), catalog.chain(overlay)[1:])
+        Candidate(overlay, overlay.name, stated, frozenset(stated.items()), catalog.chain(overlay)[1:])
         for overlay in catalog.overlays.values()
         if overlay.criteria is not None
+        for stated in [overlay.criteria.stated()]
     ]
     return tuple(sorted(found, key=lambda candidate: (_specificity(candidate), candidate.name)))
+
+
+Carrying = Mapping[tuple[str, str], Sequence[Candidate]]
+"""The candidates by each pair of axis and value that they state."""
+
+
+def carrying(all_candidates: Iterable[Candidate]) -> Carrying:
+    """The candidates by what they state."""
+    found: dict[tuple[str, str], list[Candidate]] = {}
+    for candidate in all_candidates:
+        for pair in candidate.pairs:
+            found.setdefault(pair, []).append(candidate)
+    return found
+
+
+def matching(all_candidates: Iterable[Candidate], query: Mapping[str, str]) -> list[Candidate]:
+    """The candidates that a query picks, see :meth:`Candidate.matches`; their order stays."""
+    pairs = frozenset(query.items())
+    return [candidate for candidate in all_candidates if candidate.pairs <= pairs]
 
 
 def maximal_leaves(matching: Iterable[Candidate]) -> tuple[Candidate, ...]:
