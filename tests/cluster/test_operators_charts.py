@@ -108,7 +108,9 @@ def test_carries_the_real_definitions(shared: Path, charts: Path) -> None:
 
 def test_each_component_has_its_chart_at_the_version_of_the_catalog(charts: Path) -> None:
     catalog = Catalog.load(RECIPES)
-    expected = {f"{name}-{version}.tgz" for name, version in map(catalog.chart, catalog.components) if name}
+    charts_of = {component: catalog.chart(component)[0] for component in catalog.components}
+    expected = {f"{name}-{version}.tgz" for one, name in charts_of.items() if name for version in catalog.versions(one)}
+    assert "kube-prometheus-stack-83.7.0.tgz" in expected, "an overlay may pin another version"
     assert {file.name for file in charts.iterdir()} == expected
 
 
@@ -123,7 +125,9 @@ def test_makes_each_object_that_a_health_check_asks_for(charts: Path, helm: str)
             continue
         values = RECIPES / "components" / component / "values.yaml"
         namespace = catalog.components[component]["helm"]["defaultNamespace"]
-        made = rendered(helm, charts / f"{name}-{version}.tgz", component, namespace, "-f", str(values))
+        made = rendered(
+            helm, charts / f"{name}-{version}.tgz", component, namespace, "-f", str(values), "--include-crds"
+        )
         names = {(one["kind"], one["metadata"]["name"]) for one in made}
         labels = {(one["kind"], *item) for one in made for item in one["metadata"].get("labels", {}).items()}
         for wanted in catalog.asserted[component]:

@@ -33,6 +33,8 @@ class Catalog:
     components: Mapping[str, Object]
     asserted: Mapping[str, list[Object]]
     manifests: Mapping[str, str]
+    pinned: frozenset[tuple[str, str]]
+    """Component and version, as overlays and mixins state it."""
 
     @classmethod
     def load(cls, recipes: Path) -> Catalog:
@@ -45,19 +47,35 @@ class Catalog:
             asserted[name] = [operation["assert"]["resource"] for operation in steps if "assert" in operation]
             files = (recipes / manifest["path"] for manifest in entry.get("manifests", ()))
             manifests[name] = "\n---\n".join(file.read_text(encoding="utf-8") for file in files)
-        return cls(components, asserted, manifests)
+        pinned = set()
+        for file in (*(recipes / "overlays").glob("*.yaml"), *(recipes / "mixins").glob("*.yaml")):
+            refs = yaml.safe_load(file.read_text(encoding="utf-8"))["spec"].get("componentRefs") or ()
+            pinned |= {(ref["name"], str(ref["version"])) for ref in refs if "version" in ref}
+        return cls(components, asserted, manifests, frozenset(pinned))
 
     def chart(self, component: str) -> tuple[str, str]:
         """Name and version of its chart; an empty name where it has none."""
         helm = self.components[component]["helm"]
         return helm.get("defaultChart", "").rpartition("/")[2], str(helm.get("defaultVersion", ""))
 
+    def versions(self, component: str) -> set[str]:
+        """All that the catalog asks for: that of the registry, and those of overlays."""
+        return {self.chart(component)[1], *(version for name, version in self.pinned if name == component)}
+
+    def _namespace(self, component: str) -> str:
+        return str(self.components[component]["helm"]["defaultNamespace"])
+
     def templates(self, component: str) -> Mapping[str, str]:
         """Files of the chart of a component.
 
         :raises ValueError: the check asks for what no chart of this kind can give.
         """
+        fullname = "{{ .Values.fullnameOverride | default .Release.Name }}"
+        own = {component: fullname, self._namespace(component): "{{ .Release.Namespace }}"}
         objects = list(self._objects(component))
+        for one in objects:  # components that share a chart differ in these
+            for field in ("name", "namespace") if one["kind"] in _WORKLOADS else ():
+                one["metadata"][field] = own.get(one["metadata"][field], one["metadata"][field])
         groups = {one["apiVersion"].partition("/")[0] for one in objects}
         # Helm knows no kind that the chart itself defines, unless it stands where Helm looks first.
         first = [one for one in objects if one.get("spec", {}).get("group") in groups]

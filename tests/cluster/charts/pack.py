@@ -30,11 +30,14 @@ def charts_folder(dest: Path) -> Path:
     """
     dest.mkdir(parents=True, exist_ok=True)
     catalog = Catalog.load(_HERE.parents[2] / "recipes")
-    written = set()
+    written: set[tuple[str, str]] = set()
     for component in catalog.components:
-        chart, version = catalog.chart(component)
-        if chart and chart not in written:  # the first component has it as it is; others fit it to a platform
-            written.add(chart)
+        chart, _default = catalog.chart(component)
+        versions = catalog.versions(component) if chart else ()
+        for version in versions:
+            if (chart, version) in written:
+                continue  # the first component has it as it is; others fit it to a platform
+            written.add((chart, version))
             files = {"Chart.yaml": _metadata(chart, version)} | _files(catalog, component, chart)
             (dest / f"{chart}-{version}.tgz").write_bytes(_archive(chart, files))
     real = os.environ.get("AICR_TEST_CHARTS")
