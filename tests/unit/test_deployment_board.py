@@ -159,3 +159,20 @@ def test_as_little_as_can_be_is_followed() -> None:
 def test_only_fields_that_are_read_are_kept() -> None:
     made = board(expectation(), expectation("one", refutes=True))
     assert made.targets == {TARGET: frozenset({"status"})}
+
+
+@given(st.lists(st.sampled_from(("good", "bad", "odd")), max_size=5), st.booleans())
+def test_judged_one_by_one_it_is_what_it_is_judged_at_once(states: list[str], refutes: bool) -> None:
+    """Also where an object cannot be evaluated, which hides those behind it."""
+    one = expectation(None, refutes=refutes)
+    made = board(one)
+    objects = {}
+    for number, state in enumerate(states):
+        found = thing("good" if state == "good" else "bad", name=f"o{number}")
+        if state == "odd":
+            found["status"] = {"state": 1}
+        objects[key_of(found)] = found
+    made.take(Listed(Target("v1", "Thing", "n"), {}), 0)
+    for key, found in reversed(objects.items()):
+        made.take(Changed(Target("v1", "Thing", "n"), key, found), 0)
+    assert made.components[0].aims[0].troubles == one.assertion.troubles(objects.values())

@@ -40,7 +40,8 @@ class Aim:
         self.troubles: list[Trouble] | None = None
         self.before: list[Trouble] = []
         self.changes = 0
-        self._judgements: dict[str, Judgement] = {}
+        self._good: set[str] = set()
+        self._bad: dict[str, Judgement] = {}
 
     @property
     def holds(self) -> bool:
@@ -49,32 +50,45 @@ class Aim:
 
     def take(self, objects: Mapping[str, Object]) -> None:
         """Judge all objects of the target anew."""
-        self._judgements = {}
+        self._good, self._bad = set(), {}
         for key, found in objects.items():
             self._judge(key, found)
         self._conclude()
 
     def change(self, key: str, found: Object | None) -> None:
         """Judge one object anew."""
-        self._judgements.pop(key, None)
+        self._good.discard(key)
+        self._bad.pop(key, None)
         if found is not None:
             self._judge(key, found)
         self._conclude()
 
     def offenders(self) -> list[str]:
         """The objects that it does not hold of, by their keys; all of them, if it holds for a moment only."""
-        return [key for key, judgement in sorted(self._judgements.items()) if judgement.troubles or self.holds]
+        return sorted(self._good | self._bad.keys() if self.holds else self._bad)
 
     def _judge(self, key: str, found: Object) -> None:
         if self.expectation.selection.selects(found):
-            self._judgements[key] = self.expectation.judge(found)
+            judgement = self.expectation.judge(found)
+            if judgement.troubles:
+                self._bad[key] = judgement
+            else:
+                self._good.add(key)
 
     def _conclude(self) -> None:
         held = self.holds
-        self.troubles = self.expectation.conclude(self._judgements[key] for key in sorted(self._judgements))
+        self.troubles = self._verdict()
         if self.troubles:
             self.before = self.troubles
             self.changes += held
+
+    def _verdict(self) -> list[Trouble]:
+        """What :meth:`Expectation.conclude` says of all objects; one that is good is enough, unless the API has one
+        before it that cannot be evaluated."""
+        if self._good and not self.expectation.forbids:
+            final = min((key for key, judgement in self._bad.items() if judgement.final), default=None)
+            return [] if final is None or min(self._good) < final else list(self._bad[final].troubles)
+        return self.expectation.conclude(self._bad[key] for key in sorted(self._bad))
 
 
 class Component:
