@@ -69,7 +69,9 @@ def read(provider: Provider) -> Parts:
     if len(registries) == len(provider.layers(REGISTRY)):
         check_components(overlays, mixins, components)
     raise_all([*files.problems, *(problem for reading in files.readings for problem in reading.problems)])
-    refs = [ref for each in (*overlays, *mixins) for ref in each.content.component_refs]
+    contents: list[Overlay | Mixin] = [each.content for each in overlays]
+    contents += [each.content for each in mixins]
+    refs = [ref for content in contents for ref in content.component_refs]
     raise_all(files_without_effect(provider, components.values(), refs))
     return Parts(
         registry=Registry(components.values()),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from ..artifacts.recipe import ANY, AXES, PHASES, Criteria, Phase, RecipeResult
 from ..catalog import Catalog, Overlay, Profile
@@ -97,7 +98,8 @@ def _profile(catalog: Catalog, overlay: Overlay) -> Profile | None:
 
 
 def _health(catalog: Catalog, criteria: Criteria) -> Health:
-    query = Criteria(**{axis: getattr(criteria, axis) or ANY for axis in AXES})
+    axes: dict[str, Any] = {axis: getattr(criteria, axis) or ANY for axis in AXES}
+    query = Criteria(**axes)
     try:
         recipe = resolve(catalog, query).recipe
     except AicrError as error:

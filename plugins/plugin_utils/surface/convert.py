@@ -32,7 +32,7 @@ def convert(options: Options) -> Outcome:
     """
     source = read(options["source"], "source", options)
     document = source.document
-    kind = document.get("kind") if isinstance(document, dict) else None
+    kind: Any = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(document, dict) or kind not in _DECODERS:
         shown = f'of kind "{kind}"' if isinstance(kind, str) else codec.type_name(document)
         raise invalid(

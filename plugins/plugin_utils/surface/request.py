@@ -39,17 +39,17 @@ class Request(Mapping[str, Any]):
     :ivar overruled: a warning for each field of the configuration file that an option contradicts.
     """
 
-    values: Mapping[str, Any]
+    by_name: Mapping[str, Any]
     overruled: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
-        return self.values[name]
+        return self.by_name[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.values)
+        return iter(self.by_name)
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.by_name)
 
 
 def read_config(options: Options) -> Config | None:
