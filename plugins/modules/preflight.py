@@ -137,6 +137,12 @@ installed:
   returned: success or failure by findings
   type: dict
   sample: {state: deployed, mode: disabled}
+kept:
+  description: The releases that earlier deployments installed and this one leaves alone.
+  returned: success or failure by findings
+  type: list
+  elements: str
+  sample: [mariadb-operator, mariadb-operator-crds, slurm-accounting-mariadb]
 begins:
   description: The ConfigMap that records that the deployment begins, or null if the cluster says so already.
   returned: success or failure by findings

@@ -40,6 +40,12 @@ options:
       - Of a component that the recipe has but does not run nothing is expected, with a warning.
     type: list
     elements: str
+  kept:
+    description:
+      - Releases of an earlier mode of Slurm accounting that a change of mode has left alone, as
+        M(aicr.runtime.preflight) returns them. That they are there is no fault.
+    type: list
+    elements: str
   timeout:
     description:
       - How many seconds each component may take. Without it the longest time in its health check counts, or 300 if it

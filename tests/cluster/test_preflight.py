@@ -354,7 +354,7 @@ def test_another_mode_is_refused_until_it_is_allowed(own: Bed, preflight: Prefli
         result = preflight.result("disabled", allow_mode_change=True)
         assert [one["severity"] for one in result["findings"]] == ["warning"]
         kept = [one["name"] for one in json.loads(result["ends"]["data"]["kept"])]
-        assert kept == ["mariadb-operator", "mariadb-operator-crds", "slurm-accounting-mariadb"]
+        assert kept == ["mariadb-operator", "mariadb-operator-crds", "slurm-accounting-mariadb"] == result["kept"]
         with present(own, "/api/v1/namespaces/slurm/secrets", secret("mariadb-password", password=SECRET)):
             text = preflight.found("customer-managed", allow_mode_change=True)["error accounting-mode"]
         assert "dump slurm_acct_db" in text

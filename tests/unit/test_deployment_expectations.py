@@ -57,6 +57,14 @@ def test_components_and_order_are_those_that_run(recipe_of: RecipeOf, mode: Acco
     assert tuple(each.component for each in expected_of(recipe)) == runtime_inventory(recipe).names
 
 
+@pytest.mark.parametrize("mode", [DISABLED, CUSTOMER])
+def test_a_database_that_a_change_of_mode_has_kept_is_no_fault(recipe_of: RecipeOf, mode: AccountingMode) -> None:
+    (slurm,) = expected_of(recipe_of("eks", mode), ["slinky-slurm"], ["slurm-accounting-mariadb", "mariadb-operator"])
+    strict = of(recipe_of("eks", mode), "slinky-slurm")
+    lost = by_mode(strict, forbidden=True) - by_mode(slurm, forbidden=True)
+    assert lost == {"MariaDB slurm/app.kubernetes.io/instance=slurm-accounting-mariadb"}
+
+
 @pytest.mark.parametrize("leaf", ["eks", "gb200", "kind", "inference"])
 def test_every_component_of_our_catalog_has_something_to_wait_for(recipe_of: RecipeOf, leaf: str) -> None:
     assert not [each.component for each in expected_of(recipe_of(leaf)) if not each.expectations]

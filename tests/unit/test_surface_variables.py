@@ -43,7 +43,7 @@ def test_each_variable_that_a_playbook_uses_is_one_that_is_checked() -> None:
         for name in re.findall(r"\baicr_[a-z_]+", re.sub("#.*", "", path.read_text(encoding="utf-8")))
     }
     used -= {"aicr_nodes_"}  # groups of the inventory
-    used -= {"aicr_agent_dest", "aicr_component_names"}  # what the playbooks tell the roles
+    used -= {"aicr_agent_dest", "aicr_component_names", "aicr_kept"}  # what the playbooks tell the roles
     assert used | {"aicr_artifacts_dir"} == set(variables.SPEC)
 
 

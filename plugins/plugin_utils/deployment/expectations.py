@@ -9,7 +9,7 @@ components there are at all says ``runtime_inventory``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,10 +97,13 @@ class Expected:
     seconds: float
 
 
-def expected_of(recipe: RecipeResult, names: Sequence[str] | None = None) -> tuple[Expected, ...]:
+def expected_of(
+    recipe: RecipeResult, names: Sequence[str] | None = None, kept: Collection[str] = ()
+) -> tuple[Expected, ...]:
     """What must hold of the components that run, in deployment order.
 
     :param names: the components that are meant; all without it. One that the recipe has but does not run is left out.
+    :param kept: releases of an earlier mode that a change of mode has left alone; that they are there is no fault.
     :raises AicrError: INVALID_REQUEST: a name that the recipe does not have, a health check that cannot be evaluated,
         an expected resource of a kind whose version is not known; everything at once.
     """
@@ -110,21 +113,21 @@ def expected_of(recipe: RecipeResult, names: Sequence[str] | None = None) -> tup
     for ref in runtime_inventory(recipe).components:
         if names is None or ref.name in names:
             try:
-                found.append(_expected(ref, recipe))
+                found.append(_expected(ref, recipe, kept))
             except AicrError as error:
                 problems.append(error)
     raise_all(problems)
     return tuple(found)
 
 
-def _expected(ref: ComponentRef, recipe: RecipeResult) -> Expected:
+def _expected(ref: ComponentRef, recipe: RecipeResult, kept: Collection[str]) -> Expected:
     check = None
     if ref.health_check_asserts and not ref.health_check_skip:
         check = check_of(ref.health_check_asserts, f"healthCheckAsserts of {ref.name}")
     expectations = [
         *_of_check(check),
         *(_of_resource(resource, ref) for resource in ref.expected_resources or ()),
-        *_of_mode(ref, recipe),
+        *_of_mode(ref, recipe, kept),
     ]
     unique = {(one.assertion.selection, one.assertion.tree, one.forbids): one for one in reversed(expectations)}
     kept = tuple(one for one in expectations if unique[one.assertion.selection, one.assertion.tree, one.forbids] is one)
@@ -155,14 +158,14 @@ def _of_resource(resource: ExpectedResource, ref: ComponentRef) -> Expectation:
     return Expectation(Assertion(selection, tree_of({})), resource.kind in WORKLOAD_KINDS, "expectedResources")
 
 
-def _of_mode(ref: ComponentRef, recipe: RecipeResult) -> Iterator[Expectation]:
+def _of_mode(ref: ComponentRef, recipe: RecipeResult, kept: Collection[str]) -> Iterator[Expectation]:
     """What the mode of accounting makes of a component (spec/slurm-accounting.md 0 and 2.6, spec/engine.md 5.9)."""
     mode = recipe.accounting_mode
     if mode is None:
         return
     source = f"{FIELD}={mode.value}"
     if ref.name == SLURM:
-        yield from (Expectation(assertion, rolls, source) for assertion, rolls in _slurm(ref, recipe, mode))
+        yield from (Expectation(assertion, rolls, source) for assertion, rolls in _slurm(ref, recipe, mode, kept))
     elif ref.name == DATABASE:
         yield from (Expectation(assertion, False, source) for assertion in _database())
     elif ref.name == CRDS:
@@ -171,7 +174,9 @@ def _of_mode(ref: ComponentRef, recipe: RecipeResult) -> Iterator[Expectation]:
             yield Expectation(Assertion(selection, _condition("Established")), False, source)
 
 
-def _slurm(ref: ComponentRef, recipe: RecipeResult, mode: AccountingMode) -> Iterator[tuple[Assertion, bool]]:
+def _slurm(
+    ref: ComponentRef, recipe: RecipeResult, mode: AccountingMode, kept: Collection[str]
+) -> Iterator[tuple[Assertion, bool]]:
     """An operator's resource and its workload, or neither; and no MariaDB of ours where the mode has none.
 
     Accounting has no condition, so its StatefulSet is what counts (2.6).
@@ -188,7 +193,7 @@ def _slurm(ref: ComponentRef, recipe: RecipeResult, mode: AccountingMode) -> Ite
         yield Assertion(Selection(_SLINKY, "Accounting", ref.name, ref.namespace), anything), False
         daemons = Selection(WORKLOADS, "StatefulSet", f"{ref.name}-accounting", ref.namespace)
         yield Assertion(daemons, anything), True
-    if mode is not AccountingMode.AICR_PROVIDED:
+    if mode is not AccountingMode.AICR_PROVIDED and DATABASE not in kept:
         # By the name of our release, as its chart labels it: a customer may run a MariaDB of his own beside Slurm.
         ours = (("app.kubernetes.io/instance", DATABASE),)
         place = recipe.component(DATABASE)

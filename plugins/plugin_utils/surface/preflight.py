@@ -124,6 +124,7 @@ class Looked:
             "findings": [one.to_result() for one in (*errors, *warnings)],
             "warnings": [f"{one.what} ({one.way_out})" if one.way_out else one.what for one in warnings],
             "installed": _told(installed) if installed else None,
+            "kept": [one.name for one in kept(installed, self.planned.plan)],
             "begins": begins,
             "ends": ends,
         }

@@ -26,6 +26,7 @@ SPEC: Spec = {
     "catalog": {"type": "path"},
     "recipe": {"type": "raw", "required": True},
     "components": {"type": "list", "elements": "str"},
+    "kept": {"type": "list", "elements": "str"},
     "timeout": {"type": "float"},
     "stable": {"type": "float", "default": STABLE_SECONDS},
 }
@@ -43,7 +44,7 @@ def make_readiness(options: Options, *, check_mode: bool, tell: Callable[[str], 
     """
     _check(options)
     recipe, warnings = given_recipe(options["recipe"], options, "recipe", catalog_of(options["catalog"]))
-    expected = expected_of(recipe, options["components"])
+    expected = expected_of(recipe, options["components"], options["kept"] or ())
     running = {each.component for each in expected}
     idle = [name for name in options["components"] or () if name not in running]
     warnings += [f"{name} does not run by this recipe, so nothing is expected of it" for name in idle]
