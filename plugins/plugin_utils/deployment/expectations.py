@@ -130,8 +130,8 @@ def _expected(ref: ComponentRef, recipe: RecipeResult, kept: Collection[str]) ->
         *_of_mode(ref, recipe, kept),
     ]
     unique = {(one.assertion.selection, one.assertion.tree, one.forbids): one for one in reversed(expectations)}
-    kept = tuple(one for one in expectations if unique[one.assertion.selection, one.assertion.tree, one.forbids] is one)
-    return Expected(ref.name, kept, (check.seconds if check else None) or DEFAULT_SECONDS)
+    due = tuple(one for one in expectations if unique[one.assertion.selection, one.assertion.tree, one.forbids] is one)
+    return Expected(ref.name, due, (check.seconds if check else None) or DEFAULT_SECONDS)
 
 
 def _of_check(check: Check | None) -> Iterator[Expectation]:
