@@ -107,6 +107,20 @@ def test_an_edited_overlay_counts_as_it_is_written() -> None:
     assert ">= 1.99" not in [constraint.value for constraint in resolve(embedded(), SLURM).recipe.constraints or ()]
 
 
+@pytest.mark.parametrize(("phase", "check", "words"), [
+    ("deployment", "operator-helth", "operator-health"), ("performance", "operator-health", "phase deployment"),
+])  # fmt: skip
+def test_an_overlay_from_a_file_names_checks_of_the_catalog(phase: str, check: str, words: str) -> None:
+    document = overlay_document("h100-eks-ubuntu-training-slurm")
+    spec = document["spec"]
+    assert isinstance(spec, dict)
+    spec["validation"] = {phase: {"checks": [check]}}
+    with pytest.raises(AicrError) as caught:
+        resolve_overlay(embedded(), document, "my.yaml")
+    assert f"my.yaml: spec.validation.{phase}.checks[0]" in caught.value.message
+    assert words in str(caught.value)
+
+
 def test_an_overlay_without_criteria_makes_no_recipe() -> None:
     document = overlay_document("h100-eks-ubuntu-training-slurm")
     spec = document["spec"]

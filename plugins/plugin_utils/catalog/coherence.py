@@ -98,7 +98,7 @@ def check_overlays(
                 _refuse_unknown(reading, ("spec", "mixins", index), "mixin", name, known_mixins)
         _check_files(overlay.component_refs, reading, provider)
         if checks:
-            _check_checks(overlay, reading, checks)
+            check_checks(overlay, reading, checks)
     _check_criteria(overlays, by_name)
     if BASE in by_name or BASE in unreadable:
         return []
@@ -199,7 +199,11 @@ def _check_one_profile(overlay: Overlay, reading: codec.Reading, by_name: Mappin
             )
 
 
-def _check_checks(overlay: Overlay, reading: codec.Reading, checks: Mapping[str, str]) -> None:
+def check_checks(overlay: Overlay, reading: codec.Reading, checks: Mapping[str, str]) -> None:
+    """Every check that an overlay names is one of the catalog, in its own phase.
+
+    :param checks: the phase of each check by its name.
+    """
     for phase in PHASES:
         stated = getattr(overlay.validation, phase, None)
         for index, name in enumerate((stated.checks if stated else None) or ()):

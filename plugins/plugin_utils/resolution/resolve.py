@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..artifacts import versions
+from ..artifacts import codec, versions
 from ..artifacts.recipe import (
     ANY,
     AXES,
@@ -22,6 +22,7 @@ from ..artifacts.recipe import (
 )
 from ..artifacts.snapshot import Snapshot
 from ..catalog import BASE, Catalog, Overlay, overlay_from_document
+from ..catalog.coherence import check_checks
 from ..errors import invalid, raise_all
 from ..inventory import deployment_order
 from ..ownership import artifact_problems, derive
@@ -108,9 +109,13 @@ def resolve_overlay(
     """The recipe for an overlay's own criteria, the overlay as the document has it standing for the catalog's.
 
     :param document: an overlay (``kind: RecipeMetadata``).
-    :raises AicrError: INVALID_REQUEST: no overlay, an overlay without criteria, and as :func:`resolve`.
+    :raises AicrError: INVALID_REQUEST: no overlay, an overlay without criteria, one that names a check that the catalog
+        does not have, and as :func:`resolve`.
     """
     overlay = overlay_from_document(document, source)
+    reading = codec.Reading(source)
+    check_checks(overlay, reading, {check.name: check.phase for check in catalog.validators})
+    raise_all(reading.problems)
     if overlay.criteria is None:
         raise invalid(
             f'{source}: overlay "{overlay.name}" has no criteria, so it makes no recipe',
