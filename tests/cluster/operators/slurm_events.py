@@ -33,7 +33,7 @@ class Events:
                 series = {"count": 2, "lastObservedTime": now}
                 self._objects.patch("Event", namespace, name, {"series": series})
         except ApiError as error:  # the namespace goes, or the event has gone
-            if error.code not in (403, 404):
+            if error.code != 404 and "being terminated" not in str(error):
                 raise
 
     def _event(self, about: Object, name: str, now: str, kind: str, reason: str, action: str, note: str) -> Object:

@@ -26,6 +26,11 @@ _FIXED = {"StatefulSet": ("serviceName", "podManagementPolicy", "selector", "vol
 """Fields of a spec that cannot be patched."""
 
 
+def passes(error: ApiError) -> bool:
+    """Whether it is of a namespace or object that goes, or another pass was quicker; a lack of rights is none of it."""
+    return error.code in (404, 409) or "being terminated" in str(error)
+
+
 class Synced:
     """The controller of one kind."""
 
@@ -33,7 +38,6 @@ class Synced:
 
     def __init__(self, objects: Objects, events: Events) -> None:
         self.objects, self.events = objects, events
-        self._gone: dict[tuple[str, str], Object] = {}
 
     def steps(self, one: Object) -> Iterable[Step]:
         """What is to be done for it, in order."""
@@ -41,29 +45,30 @@ class Synced:
 
     def reconcile(self, namespace: str, name: str) -> float | None:
         """One pass."""
-        one = self.objects.find(self.kind, namespace, name) or self._gone.pop((namespace, name), None)
-        if one is None or "deletionTimestamp" in one["metadata"]:
-            return None
+        one = self.objects.find(self.kind, namespace, name)
+        if one is not None and "deletionTimestamp" not in one["metadata"]:
+            self.bring(one)
+        return None
+
+    def bring(self, one: Object) -> None:
+        """Do all steps for it.
+
+        :raises Failure: some failed; the others are done.
+        """
         failed = []
         for title, step in self.steps(one):
             try:
                 step()
             except (Failure, ApiError) as error:
-                if isinstance(error, ApiError) and error.code in (403, 404, 409):
-                    continue  # the namespace goes, or another pass was quicker
+                if isinstance(error, ApiError) and passes(error):
+                    continue
                 failed.append(f'Failed "{title}" step: {error}')
                 self.events.tell(one, "Warning", "SyncFailed", "Sync", failed[-1])
         if failed:
             raise Failure("; ".join(failed))
-        return None
 
     def gone(self, one: Object) -> None:
         """It was deleted."""
-
-    def keep_for_a_last_pass(self, one: Object) -> None:
-        """Its cache lags behind, so children are made once more for a moment (operators.md 2.3, c6)."""
-        one = {**one, "metadata": {key: value for key, value in one["metadata"].items() if key != "deletionTimestamp"}}
-        self._gone[one["metadata"]["namespace"], one["metadata"]["name"]] = one
 
     def keep(self, one: Object, kind: str, child: Object) -> None:
         """Make a child, which is an event, or bring it up to date, which is none (operators.md 2.2)."""
