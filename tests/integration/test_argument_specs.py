@@ -27,6 +27,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import (
     preflight,
     readiness,
     release,
+    verify,
 )
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -53,6 +54,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "snapshot"): options.SNAPSHOT,
     ("module", "snapshot_agent"): options.SNAPSHOT_AGENT,
     ("module", "validate"): options.VALIDATE,
+    ("module", "verify"): verify.SPEC,
     ("lookup", "query"): options.QUERY,
     ("lookup", "recipe"): options.RECIPE_LOOKUP,
     ("lookup", "recipe_list"): options.RECIPE_LIST,

@@ -134,7 +134,7 @@ def _wanted(options: Options) -> list[Wanted]:
     for index, given in enumerate(options["releases"]):
         problems += _misnamed(given, f"releases[{index}]")
         try:
-            wanted.append(_one(given, options["chart_source"]))
+            wanted.append(wanted_release(given, options["chart_source"]))
         except AicrError as error:
             message = f"releases[{index}]: {error.message}"
             problems.append(AicrError(error.code, message, error.hint, error.details))
@@ -154,7 +154,12 @@ def _misnamed(given: Mapping[str, Any], place: str) -> Iterator[AicrError]:
             yield invalid(f'{place}.{key}: "{given[key]}" is no name of a {"release" if key == "name" else key}', hint)
 
 
-def _one(given: Mapping[str, Any], source: str | None) -> Wanted:
+def wanted_release(given: Mapping[str, Any], source: str | None) -> Wanted:
+    """A release from an item of the option ``releases``.
+
+    :param source: where charts come from in place of their own repositories.
+    :raises AicrError: see :func:`chart_source.locate` and :func:`release_values.merged`.
+    """
     private = given.get("set_values") or {}
     return Wanted(
         namespace=given["namespace"],
@@ -163,8 +168,8 @@ def _one(given: Mapping[str, Any], source: str | None) -> Wanted:
         chart=locate(given["chart"], given.get("repository"), given.get("version"), source),
         values=merged([Path(path) for path in given.get("values") or ()], private),
         private=private,
-        create_namespace=given["create_namespace"],
-        take_ownership=given["take_ownership"],
+        create_namespace=given.get("create_namespace", True),
+        take_ownership=given.get("take_ownership", False),
     )
 
 
