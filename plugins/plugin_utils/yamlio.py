@@ -55,12 +55,13 @@ class _Loader(CSafeLoader):
         return super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
+        seen: dict[str, Any] = {}
         for key, _value in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
-                if key.value in seen:
-                    raise yaml.MarkedYAMLError(problem=f'duplicate key "{key.value}"', problem_mark=key.start_mark)
-                seen.add(key.value)
+                first = seen.setdefault(key.value, key)
+                if first is not key:
+                    problem = f'duplicate key "{key.value}", first in line {first.start_mark.line + 1}'
+                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
         return super().construct_mapping(node, deep)
 
 

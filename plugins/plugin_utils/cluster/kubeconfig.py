@@ -169,14 +169,14 @@ def _from_kubeconfig(given: str | Document, context: str | None, environ: Mappin
     if not isinstance(document, dict) or "clusters" not in document:
         raise invalid(f"{source}: is no kubeconfig", "a kubeconfig has clusters, users and contexts")
     name = context or _Entry(document, source, base).text("current-context")
-    contexts = _named(document, "contexts", source)
+    contexts = named(document, "contexts", source)
     if not name:
         raise invalid(f"{source}: has no current-context, so a context must be named", f"it has: {_list(contexts)}")
     if name not in contexts:
         raise not_found(f'{source}: has no context "{name}"', f"it has: {_list(contexts)}", context=name)
     chosen = _entry(contexts[name], "context", f'{source}: context "{name}"', base)
     cluster_name, user_name = chosen.text("cluster"), chosen.text("user")
-    clusters, users = _named(document, "clusters", source), _named(document, "users", source)
+    clusters, users = named(document, "clusters", source), named(document, "users", source)
     if cluster_name not in clusters:
         raise invalid(f'{chosen.place}: its cluster "{cluster_name}" is missing', f"clusters: {_list(clusters)}")
     if user_name is not None and user_name not in users:
@@ -242,16 +242,17 @@ def _id_token(provider: _Entry) -> str | None:
     return config.text("id-token")
 
 
-def _named(document: Document, key: str, source: str) -> dict[str, Document]:
+def named(document: Document, key: str, source: str) -> dict[str, Document]:
+    """The entries of a list of a kubeconfig (``clusters``, ``users``, ``contexts``) by their names."""
     entries = document.get(key) or []
     if not isinstance(entries, list) or not all(
         isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in entries
     ):
         raise invalid(f"{source}: {key} must be a list of mappings with a name")
-    named: dict[str, Document] = {}
+    found: dict[str, Document] = {}
     for entry in entries:
-        named.setdefault(entry["name"], entry)  # as kubectl: the first of a name counts
-    return named
+        found.setdefault(entry["name"], entry)  # as kubectl: the first of a name counts
+    return found
 
 
 def _entry(named: Document, key: str, place: str, base: Path) -> _Entry:
