@@ -34,6 +34,12 @@ options:
       - conformance
       - performance
       - all
+  skip_checks:
+    description:
+      - Checks to leave out, by name. They stand in the report as skipped.
+      - An unknown name is refused, as are all checks that the recipe declares for a phase of O(phases).
+    type: list
+    elements: str
   fail_on_error:
     description:
       - Whether a constraint that fails or cannot be evaluated fails the task. The report is written in any case.

@@ -279,13 +279,32 @@ def test_the_section_of_validate_is_read(config: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("section", "field"),
     [
-        ({"execution": {"skipChecks": ["x"]}}, "spec.validate.execution.skipChecks"),
         ({"execution": {"failFast": True}}, "spec.validate.execution.failFast"),
         ({"evidence": {"cncf": {"dir": "evidence"}}}, "spec.validate.evidence"),
     ],
 )
 def test_a_field_that_can_have_no_effect_is_refused(config: Any, section: dict[str, Any], field: str) -> None:
     assert field in refusal(report, config=config(validate=section), recipe={}, snapshot={}).message
+
+
+def test_checks_are_left_out_by_name(config: Any) -> None:
+    given = {"recipe": recipe(criteria=SLURM).document, "snapshot": SNAPSHOT}
+    name = "slinky-slurm-health"
+    by_file = report(**given, config=config(validate={"execution": {"skipChecks": [name]}}))
+    for made in (by_file, report(**given, skip_checks=[name])):
+        tests = {test["name"]: test for test in made.document["results"]["tests"]}  # type: ignore[index,call-overload]
+        assert (tests[name]["status"], tests[name]["message"]) == ("skipped", "skipped: named in skip_checks")
+        assert tests["operator-health"]["message"] == "skipped: no cluster was asked"
+    error = refusal(report, **given, skip_checks=["slinky-slurm-helth", *all_of(given["recipe"], "deployment")])
+    assert '"slinky-slurm-helth"' in error.message
+    assert "every check of phase deployment" in error.message
+    assert f'did you mean "{name}"?' in str(error)
+    some = report(**given, skip_checks=all_of(given["recipe"], "deployment"), phases=["conformance"])
+    assert some.failure is None
+
+
+def all_of(document: Any, phase: str) -> list[str]:
+    return list(document["validation"][phase]["checks"])
 
 
 def test_a_field_at_its_default_asks_for_nothing(config: Any) -> None:

@@ -119,6 +119,7 @@ VALIDATE: Spec = {
     "recipe": {"type": "raw"},
     "snapshot": {"type": "raw"},
     "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
+    "skip_checks": {"type": "list", "elements": "str"},
     "fail_on_error": {"type": "bool", "default": True},
     "dest": {"type": "path"},
     "format": {"type": "str", "choices": list(FORMATS), "default": "json"},
@@ -185,7 +186,18 @@ CHECK_VARIABLES: Spec = {
     "stages": {
         "type": "list",
         "elements": "str",
-        "choices": ["host_snapshot", "snapshot", "snapshot_agent", "recipe", "validate", "bundle", "deploy"],
+        "choices": [
+            "host_snapshot",
+            "snapshot",
+            "snapshot_agent",
+            "recipe",
+            "validate",
+            "bundle",
+            "deploy",
+            "waves",
+            "verify",
+            "uninstall",
+        ],
         "required": True,
     }
 }

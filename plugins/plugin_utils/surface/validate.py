@@ -41,6 +41,7 @@ def make_report(options: Options) -> Outcome:
         snapshot,
         catalog,
         phases=values["phases"],
+        skip_checks=values["skip_checks"] or (),
         recipe_digest=digest(recipe_to_document(recipe)),
         now=datetime.now(UTC),
         tool_version=RELEASE,
@@ -86,7 +87,6 @@ def _request(options: Options) -> Request:
     unsupported(
         options["config"],
         {
-            "spec.validate.execution.skipChecks": execution.skip_checks,
             "spec.validate.execution.failFast": execution.fail_fast,
             "spec.validate.evidence": section.evidence,
         },
@@ -99,6 +99,7 @@ def _request(options: Options) -> Request:
             list(execution.phases or ()) or None,
             lambda names: [word(name) for name in names],
         ),
+        "skip_checks": Field("spec.validate.execution.skipChecks", list(execution.skip_checks or ()) or None),
         "fail_on_error": Field("spec.validate.execution.failOnError", execution.fail_on_error),
     }
     return request(options, VALIDATE, fields)

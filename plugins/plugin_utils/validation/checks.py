@@ -58,3 +58,26 @@ def unrunnable_checks(recipe: RecipeResult, catalog: Catalog) -> Iterator[AicrEr
             elif phase_of[name] != phase:
                 message = f'{place} names the check "{name}", which belongs to phase {phase_of[name]}'
                 yield invalid(message, f"move it to validation.{phase_of[name]}.checks", check=name)
+
+
+def unskippable_checks(
+    recipe: RecipeResult, catalog: Catalog, phases: Sequence[str], skip: Sequence[str]
+) -> Iterator[AicrError]:
+    """Why checks cannot be left out: unknown ones, and all of a phase, which would say nothing then.
+
+    :param phases: those that were asked for.
+    """
+    known = {entry.name for entry in catalog.validators}
+    for name in dict.fromkeys(skip):
+        if name not in known:
+            meant = nearest(name, known)
+            hint = f'did you mean "{meant}"?' if meant else f"checks: {', '.join(sorted(known))}"
+            yield invalid(f'skip_checks names the check "{name}", which the catalog does not have', hint, check=name)
+    for phase in phases:
+        declared = declared_checks(recipe, phase)
+        if declared and set(declared) <= set(skip):
+            yield invalid(
+                f"skip_checks names every check of phase {phase}: {', '.join(declared)}",
+                "leave the phase out of phases instead",
+                phase=phase,
+            )

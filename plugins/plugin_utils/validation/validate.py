@@ -12,7 +12,7 @@ from ..artifacts.recipe import RecipeResult
 from ..artifacts.snapshot import Snapshot
 from ..catalog import Catalog
 from ..errors import raise_all
-from .checks import declared_checks, requested_phases, unrunnable_checks
+from .checks import declared_checks, requested_phases, unrunnable_checks, unskippable_checks
 from .readiness import readiness
 from .report import UNSPECIFIED, Report, Status, Test
 
@@ -25,6 +25,7 @@ def validate(
     recipe_digest: str,
     now: datetime,
     phases: Sequence[str] | None = None,
+    skip_checks: Sequence[str] = (),
     tool_version: str | None = None,
 ) -> Report:
     """Judge the recipe's constraints and list the catalog's checks, none of which runs without a cluster.
@@ -35,14 +36,16 @@ def validate(
     :param recipe_digest: its digest, for the report.
     :param now: the time of the report, aware of its zone.
     :param phases: of ``deployment``, ``conformance`` and ``performance`` those to report; all by default.
-    :raises AicrError: INVALID_REQUEST: an unknown phase, or declared checks that can never run, all of them together.
+    :param skip_checks: checks to leave out by name; the report says so.
+    :raises AicrError: INVALID_REQUEST: an unknown phase, declared checks that can never run, checks to leave out that
+        are unknown or all that a phase declares, all of them together.
     """
     chosen = requested_phases(phases)
-    raise_all(unrunnable_checks(recipe, catalog))
+    raise_all([*unrunnable_checks(recipe, catalog), *unskippable_checks(recipe, catalog, chosen, skip_checks)])
     mode = recipe.accounting_mode
     return Report(
         readiness=readiness(recipe, snapshot),
-        checks=tuple(check for phase in chosen for check in _checks(recipe, catalog, phase)),
+        checks=tuple(check for phase in chosen for check in _checks(recipe, catalog, phase, skip_checks)),
         recipe_digest=recipe_digest,
         accounting=mode.value if mode else UNSPECIFIED if recipe.is_slurm else None,
         at=now,
@@ -51,13 +54,15 @@ def validate(
     )
 
 
-def _checks(recipe: RecipeResult, catalog: Catalog, phase: str) -> Iterator[Test]:
+def _checks(recipe: RecipeResult, catalog: Catalog, phase: str, skip: Sequence[str]) -> Iterator[Test]:
     declared = declared_checks(recipe, phase)
     for entry in catalog.validators:
         if entry.phase == phase:
-            why = (
-                "no cluster was asked" if entry.name in declared else f"the recipe's {phase} phase does not declare it"
-            )
+            why = "no cluster was asked"
+            if entry.name not in declared:
+                why = f"the recipe's {phase} phase does not declare it"
+            elif entry.name in skip:
+                why = "named in skip_checks"
             yield Test(entry.name, phase, Status.SKIPPED, f"skipped: {why}")
 
 
