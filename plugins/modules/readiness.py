@@ -181,8 +181,8 @@ error:
   contains:
     code:
       description:
-        - The class of the failure, such as V(TIMEOUT) for what was not ready in time, V(UNAUTHORIZED) for missing rights,
-          V(CONFLICT) for a lost Lease, V(INVALID_REQUEST) for a health check that cannot be evaluated.
+        - The class of the failure, such as V(TIMEOUT) for what was not ready in time, V(UNAUTHORIZED) for missing
+          rights, V(CONFLICT) for a lost Lease, V(INVALID_REQUEST) for a health check that cannot be evaluated.
       type: str
       returned: failure
       sample: TIMEOUT
