@@ -155,9 +155,9 @@ def read_fleet(path: str, known: Collection[str]) -> Fleet:
     defaults = _variables(file, ("defaults",), document.get("defaults"))
     clusters: dict[str, Mapping[str, object]] = {}
     for name, entry in file.mapping(("clusters",), document.get("clusters")).items():
-        problem = name_problem(name)
-        if problem:
-            file.note(("clusters", name), problem)
+        unusable = name_problem(name)
+        if unusable:
+            file.note(("clusters", name), unusable)
         clusters[name] = _variables(file, ("clusters", name), entry)
     entries = [
         _entry(file, ("kubeconfigs", index), entry)
