@@ -337,4 +337,5 @@ def test_the_playbook_refuses_before_it_asks_a_cluster(
     assert '"README.md" was changed' in ran.output
     assert "/nowhere" not in ran.output
     assert "stopped at: Lay out the deployment" in ran.output
+    assert "is undefined" not in ran.output
     assert ran.recap("cluster")["changed"] == 0
