@@ -44,7 +44,8 @@ class Deployments:
         given = self.ansible.folder / "vars.json"
         given.write_text(json.dumps({**self.common, **variables}), encoding="utf-8")
         ran = self.ansible.playbook(playbook, "-e", f"@{given}", *self.arguments, *arguments, expect=expect)
-        self.told += [ran.output, (self.ansible.folder / "record.jsonl").read_text(encoding="utf-8")]
+        record = self.ansible.folder / "record.jsonl"
+        self.told += [ran.output, *([record.read_text(encoding="utf-8")] if record.exists() else [])]
         return ran
 
     def record(self) -> dict[str, Any]:

@@ -25,12 +25,14 @@ CHECKOUT = HERE.parents[1]
 class Run:
     """One run of ansible-playbook.
 
-    :ivar results: by task, then by host.
+    :ivar results: by task, then by host: the last of a task that ran more than once, as long as it was not skipped.
+    :ivar changed: the tasks that changed something, each time that they did.
     """
 
     returncode: int
     output: str
     results: Mapping[str, Mapping[str, dict[str, Any]]]
+    changed: Sequence[str] = ()
 
     def result(self, task: str, host: str = "cluster") -> dict[str, Any]:
         return self.results[task][host]
@@ -80,10 +82,15 @@ class Ansible:
         ran = self.command("ansible-playbook", "-i", inventory, *arguments, playbook)
         assert ran.returncode == expect, ran.stdout + ran.stderr
         results: dict[str, dict[str, dict[str, Any]]] = {}
+        changed = []
         for line in record.read_text(encoding="utf-8").splitlines() if record.exists() else ():
             entry = json.loads(line)
-            results.setdefault(entry["task"], {})[entry["host"]] = {"status": entry["status"], **entry["result"]}
-        return Run(ran.returncode, ran.stdout + ran.stderr, results)
+            of_task = results.setdefault(entry["task"], {})
+            if entry["status"] != "skipped" or entry["host"] not in of_task:
+                of_task[entry["host"]] = {"status": entry["status"], **entry["result"]}
+            if entry["result"].get("changed"):
+                changed.append(entry["task"])
+        return Run(ran.returncode, ran.stdout + ran.stderr, results, changed)
 
     def tasks(self, tasks: Sequence[Mapping[str, Any]], *arguments: str, expect: int = 0, **play: Any) -> Run:
         """Run tasks against one cluster that nobody could connect to."""
