@@ -4,7 +4,8 @@
 """ADR-016, *Acceptance Criteria*: one test for each row, through the playbooks.
 
 Every scenario is a cluster of one inventory, so the recipe playbook and the bundle playbook run once for all of them.
-What was written is read with plain PyYAML; the expected contents are typed here.
+What was written is read with plain PyYAML; the expected contents are typed here. What of a row only a cluster can show,
+stands in tests/cluster: test_deploy.py (disabled), test_deploy_customer.py, test_deploy_provided.py.
 """
 
 from __future__ import annotations
@@ -299,7 +300,10 @@ def same_but(one: Mapping[str, bytes], other: Mapping[str, bytes]) -> set[str]:
 
 
 def test_no_accounting_input(fleet: Fleet) -> None:
-    """The recipe records ``disabled``; no accounting and no MariaDB resources are rendered."""
+    """The recipe records ``disabled``; no accounting and no MariaDB resources are rendered.
+
+    Live: test_deploy.py, ``test_a_deployment_goes_from_nothing_to_a_running_slurm``.
+    """
     assert fleet.recipe("default")["configuration"] == {"slurm": {"accounting": {"mode": "disabled"}}}
     refs = fleet.refs("default")
     assert {name: refs[name]["overrides"]["install"] for name in MARIADB} == dict.fromkeys(MARIADB, False)
@@ -319,7 +323,8 @@ def test_explicit_disabled(fleet: Fleet) -> None:
 def test_customer_managed_in_cluster_database(fleet: Fleet) -> None:
     """slurmdbd comes with the customer's Service and Secret reference; our MariaDB resources do not.
 
-    That slurmdbd becomes ready with such a database is for the tests on a cluster.
+    That slurmdbd accounts in such a database, and that nothing of MariaDB is in the cluster: test_deploy_customer.py,
+    ``test_slurmdbd_accounts_in_the_customers_database``, ``test_nothing_of_mariadb_is_there``.
     """
     accounting = fleet.values("in-cluster", SLURM)["accounting"]
     assert accounting["enabled"] is True
@@ -333,7 +338,8 @@ def test_customer_managed_in_cluster_database(fleet: Fleet) -> None:
 def test_customer_managed_external_database(fleet: Fleet) -> None:
     """The same ownership; an external endpoint is accepted and checked.
 
-    Offline the check is one of form; that the endpoint answers is for the tests on a cluster.
+    Offline the check is one of form. What an endpoint may answer: test_deploy_customer.py,
+    ``test_what_is_wrong_is_named_and_nothing_of_slurm_is_made`` and those around it.
     """
     assert fleet.path("external", "recipe.yaml").read_bytes() == fleet.path("in-cluster", "recipe.yaml").read_bytes()
     assert fleet.values("external", SLURM)["accounting"]["storageConfig"] == EXTERNAL
@@ -350,7 +356,8 @@ def test_customer_managed_external_database(fleet: Fleet) -> None:
 def test_aicr_provided(fleet: Fleet) -> None:
     """CRDs, operator, database, the contract of the made Secret, and slurmdbd, in the order of their dependencies.
 
-    That they become ready one after the other is for the tests on a cluster.
+    That they become ready one after the other: test_deploy_provided.py,
+    ``test_each_step_waits_for_the_one_that_it_needs``, ``test_the_mode_is_what_it_says``.
     """
     order = fleet.components("provided")
     assert [name for name in order if name in (*MARIADB, SLURM)] == [CRDS, OPERATOR, DATABASE, SLURM]
@@ -466,7 +473,10 @@ def test_a_legacy_recipe_can_never_select_aicr_provided(fleet: Fleet) -> None:
 
 
 def test_mode_changed_and_recipe_regenerated(fleet: Fleet) -> None:
-    """The digest changes with the mode, and with nothing else."""
+    """The digest changes with the mode, and with nothing else.
+
+    What becomes of a cluster: test_deploy_provided.py, ``test_another_mode_keeps_volume_secrets_and_data``.
+    """
     names = ("disabled", "in-cluster", "provided")
     digests = {name: fleet.recipes.result("Make the recipe", name)["digest"] for name in (*names, "default")}
     assert len({digests[name] for name in names}) == 3
@@ -479,7 +489,8 @@ PLANTED = [name for name in CLUSTERS if name.startswith("password-")]
 def test_credential_inspection(fleet: Fleet) -> None:
     """No password is in a recipe, a bundle, or what the playbooks print; what brings one along is refused.
 
-    Snapshots, evidence and the logs of what runs are for the tests on a cluster.
+    Clusters, Helm's releases, failures, ``-vvvv`` and processes: test_deploy_customer.py,
+    ``test_the_password_is_nowhere_but_in_its_secret_and_in_slurmdbds``, and its like in test_deploy_provided.py.
     """
     holding = {str(path.relative_to(fleet.folder)) for path in fleet.folder.rglob("*") if has_password(path)}
     given = {"inventory.yml", "with-password.yaml", "with-password-in-reference.yaml"}
