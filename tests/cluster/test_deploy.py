@@ -31,6 +31,9 @@ from ansible_collections.aicr.runtime.tests.cluster.deployments import (
 )
 from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
+OPEN = ["slinky-slurm:restapi.replicas"]
+"""The value that the bundle leaves open."""
+
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
@@ -48,7 +51,7 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
     """A bundle without accounting, in which a value is left open."""
-    return bundled(tmp_path_factory.mktemp("disabled"), "disabled", dynamic=["slinky-slurm:restapi.replicas"])
+    return bundled(tmp_path_factory.mktemp("disabled"), "disabled", dynamic=OPEN)
 
 
 @pytest.fixture
@@ -60,6 +63,7 @@ SITE = {
     "aicr_criteria": CRITERIA,
     "aicr_slurm_accounting_mode": "disabled",
     "aicr_components": list(SLURM),
+    "aicr_dynamic": OPEN,
     "aicr_deploy": True,
     "aicr_fail_on_error": False,
 }
