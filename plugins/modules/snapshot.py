@@ -167,7 +167,9 @@ summary:
       returned: success
       sample: 42
     mariadb:
-      description: Evidence of a MariaDB operator, V(absent), V(api-detected), V(crs-detected) or V(unknown).
+      description:
+        - Evidence of a MariaDB operator of somebody else, V(absent), V(api-detected), V(crs-detected) or V(unknown).
+        - V(absent) as well where every MariaDB is that of a deployment of AICR.
       type: str
       returned: success
       sample: absent

@@ -75,13 +75,6 @@ def test_a_list_is_read_in_pages_to_its_end(api: FakeApi) -> None:
     assert asked.connection.requests == 3
 
 
-def test_whether_there_is_any_costs_one_object(api: FakeApi) -> None:
-    assert reader(api).any(PODS) is True
-    assert [request.query for request in api.requests] == [{"limit": "1"}]
-    api.objects[PODS] = []
-    assert reader(api).any(PODS) is False
-
-
 @pytest.mark.parametrize("page", [0, 1, 2])
 @pytest.mark.parametrize(
     "reply",

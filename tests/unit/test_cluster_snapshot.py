@@ -268,6 +268,18 @@ def test_mariadb_by_group_resource_and_objects(api: FakeApi) -> None:
     assert mariadb(api) == {"collection-state": "crs-detected", **served}
 
 
+def test_mariadb_that_our_own_release_has_made_is_in_nobodys_way(api: FakeApi) -> None:
+    """Else a cluster could not be taken through all stages a second time."""
+    api.objects |= dict(group("k8s.mariadb.com", "v1alpha1", mariadbs="MariaDB"))
+    ours = slurm("mariadb", annotations={**HELM, "meta.helm.sh/release-name": "slurm-accounting-mariadb"})
+    served = {"api-available": True, "api-version": "v1alpha1"}
+    api.objects[MARIADBS] = [ours]
+    assert mariadb(api) == {"collection-state": "absent", **served}
+    for other in (slurm("theirs"), slurm("theirs", annotations=HELM)):
+        api.objects[MARIADBS] = [ours, other]
+        assert mariadb(api) == {"collection-state": "crs-detected", **served}
+
+
 def test_mariadb_in_a_version_that_is_not_the_preferred_one(api: FakeApi) -> None:
     api.objects |= dict(group("k8s.mariadb.com", "v1beta1", "v1alpha1", mariadbs="MariaDB"))
     api.objects["/apis/k8s.mariadb.com/v1beta1"] = {"resources": []}

@@ -3,15 +3,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Subtype ``K8s.mariadb-operator``: evidence of a MariaDB operator that is there already (spec/engine.md 5.7).
 
-It speaks of the API and its resources alone, never of an operator's or a database's health.
+It speaks of the API and its resources alone, never of an operator's or a database's health. The database of our own
+release is in nobody's way: a cluster that AICR has deployed is told apart from one where another installation is.
 """
 
 from __future__ import annotations
 
 from ..artifacts.recipe import MariaDBState
+from ..ownership.accounting import DATABASE
 from .discovery import discover
 from .findings import Findings
-from .read import Reader
+from .read import Object, Reader
 
 GROUP, RESOURCE = "k8s.mariadb.com", "mariadbs"
 SUBTYPE = "mariadb-operator"
@@ -29,5 +31,18 @@ def collect(reader: Reader, found: Findings) -> None:
             state = MariaDBState.API_DETECTED
         else:
             served = {"api-version": group.resources[RESOURCE]}
-            state = MariaDBState.CRS_DETECTED if reader.any(group.path(RESOURCE)) else MariaDBState.API_DETECTED
+            state = _state(reader, group.path(RESOURCE))
         found.add(SUBTYPE, {"collection-state": state.value, "api-available": bool(served), **served})
+
+
+def _state(reader: Reader, path: str) -> MariaDBState:
+    """Who has made the MariaDB resources of a cluster that serves them."""
+
+    def note(found: set[bool], one: Object) -> None:
+        annotations = one["metadata"].get("annotations") or {}
+        found.add(annotations.get("meta.helm.sh/release-name") == DATABASE)
+
+    found: set[bool] = reader.fold(path, set, note)
+    if not found:
+        return MariaDBState.API_DETECTED
+    return MariaDBState.CRS_DETECTED if False in found else MariaDBState.ABSENT

@@ -75,14 +75,10 @@ class Reader:
                     raise
         raise AssertionError("unreachable")
 
-    def any(self, path: str) -> bool:
-        """Whether a list holds any object; of its objects one is read at most."""
-        return next(self._items(path, {}, limit=1), None) is not None
-
-    def _items(self, path: str, query: Mapping[str, str], limit: int | None = None) -> Iterator[Object]:
+    def _items(self, path: str, query: Mapping[str, str]) -> Iterator[Object]:
         token = ""
         while True:
-            page = {**query, "limit": str(limit or PAGE)} | ({"continue": token} if token else {})
+            page = {**query, "limit": str(PAGE)} | ({"continue": token} if token else {})
             header = yield from _Text(ask(self.connection, path, self.deadline, page), path).elements()
             metadata = header.get("metadata")
             following = metadata.get("continue") if isinstance(metadata, dict) else None
