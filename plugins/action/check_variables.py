@@ -34,4 +34,12 @@ class ActionModule(Action):
         names = [name for name in self._task_vars if name.startswith(PREFIX)]
         values = {name: self._templar.template(self._task_vars[name]) for name in names if name in SPEC}
         self.hidden |= secrets(SPEC, values)
-        return check_variables(self._task_vars["inventory_hostname"], names, values, options["stages"])
+        play: Any = self._task._parent._play
+        return check_variables(
+            self._task_vars["inventory_hostname"],
+            names,
+            values,
+            options["stages"],
+            len(self._task_vars.get("ansible_play_hosts_all", ())),
+            play.serial,
+        )

@@ -17,7 +17,8 @@ description:
   - C(aicr_agent) has the nodes looked at by a Job in the cluster. The options of M(aicr.runtime.snapshot_agent) have
     C(aicr_agent_) before their names.
   - C(aicr_deploy) has C(aicr.runtime.site) deploy what it has bundled. The variables of C(aicr.runtime.deploy) are in
-    C(docs/deploy.md).
+    C(docs/deploy.md), those of waves over many clusters in C(docs/fleet.md). The option
+    O(aicr.runtime.bundle#module:serial) is C(aicr_bundle_serial), since C(aicr_serial) says how large the waves are.
   - A variable of any other name that begins with C(aicr_) is refused, and so is a value that an option would refuse.
   - A host whose name cannot be that of a folder is refused, since its artifacts go into one of that name.
 options:
@@ -33,6 +34,8 @@ options:
       - validate
       - bundle
       - deploy
+      - waves
+      - verify
     required: true
 extends_documentation_fragment:
   - aicr.runtime._attributes
@@ -61,6 +64,13 @@ path:
   returned: success
   type: str
   sample: /srv/clusters/artifacts/eks-slurm
+waves:
+  description:
+    - What the end of a wave needs to know. C(canary) says whether any failure of the first wave ends the play, C(budget)
+      how many failures in all waves do, and C(serial) whether there are waves.
+  returned: when O(stages) has V(waves)
+  type: dict
+  sample: {canary: true, budget: 1, serial: true}
 error:
   description: What went wrong, in a form for programs.
   returned: failure

@@ -127,7 +127,7 @@ def test_argocd_and_serial_are_said_by_variables_of_the_playbook(shared_ansible:
         "aicr_deployer": "argocd",
         "aicr_repo": "https://git.example.com/clusters.git",
         "aicr_target_revision": "v1",
-        "aicr_serial": True,
+        "aicr_bundle_serial": True,
         "aicr_argocd": {"app_name": "gpu", "name_prefix": "c1-", "project": "infra", "cascade_delete": True},
         "aicr_scheduling": SELECTORS,
     }

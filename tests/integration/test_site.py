@@ -18,6 +18,17 @@ from .conftest import Ansible
 CHECKOUT = Path(__file__).resolve().parents[2]
 INVENTORY = str(CHECKOUT / "examples" / "inventory")
 CLUSTERS = ("eks-h100-training", "eks-h100-inference", "this-machine")
+AFTERWARDS = (
+    "Note where it stopped",
+    "Count it as stopped",
+    "See whether a further wave may begin",
+    "Ask whether to go on",
+    "Note what is not begun",
+    "Begin no further wave",
+    "Say what was made",
+    "Say how far each cluster came",
+    "Fail",
+)
 
 
 def site(ansible: Ansible, *arguments: str, expect: int = 0) -> Any:
@@ -98,7 +109,7 @@ def test_a_cluster_that_stops_is_told_and_stops_no_other(ansible: Ansible) -> No
 def test_variables_are_checked_before_anything_runs(ansible: Ansible, variables: dict[str, Any], named: str) -> None:
     run = site(ansible, "-e", json.dumps(variables), expect=2)
     assert {result["status"] for result in run.results["Check the variables"].values()} == {"failed"}
-    assert list(run.results) == ["Check the variables"]
+    assert run.results.keys() <= {"Check the variables", *AFTERWARDS}
     assert named in run.output
 
 
@@ -132,7 +143,7 @@ def test_no_name_of_a_host_leads_out_of_the_artifacts(ansible: Ansible, stage: s
     there = Ansible(work)
     run = there.playbook(f"aicr.runtime.{stage}", inventory=str(inventory), expect=2)
     assert {result["error"]["code"] for result in run.results["Check the variables"].values()} == {"INVALID_REQUEST"}
-    assert list(run.results) == ["Check the variables"]
+    assert run.results.keys() <= {"Check the variables", *AFTERWARDS}
     (work / "record.jsonl").unlink()
     assert ansible.tree("deep") == before
 
@@ -202,7 +213,7 @@ def test_a_bundle_of_an_older_recipe_is_told(ansible: Ansible) -> None:
     assert "holds the bundle of another recipe" in run.results["Make the bundle"]["cluster"]["error"]["hint"]
     bad = {**bad, "aicr_slurm_accounting_mode": "disabled"}
     run = ansible.playbook("aicr.runtime.site", "-e", json.dumps(bad), expect=2)
-    assert "stopped, see above" in summary(run)["cluster"]
+    assert "stopped at: " in summary(run)["cluster"]
     assert "older" not in summary(run)["cluster"], "recipe and bundle fit again"
 
 

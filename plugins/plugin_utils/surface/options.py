@@ -196,7 +196,6 @@ CHECK_VARIABLES: Spec = {
             "deploy",
             "waves",
             "verify",
-            "uninstall",
         ],
         "required": True,
     }

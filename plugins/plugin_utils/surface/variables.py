@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import AicrError, invalid, raise_all
+from . import waves
 from .lease import RUN
 from .options import BUNDLE, CLUSTER, RECIPE, SNAPSHOT, SNAPSHOT_AGENT, VALIDATE, Spec, parse, unknown
 
@@ -37,6 +38,12 @@ def _variables(
         for name, option in options.items()
         if name not in own
     }
+
+
+def _bundle_variables() -> dict[str, Mapping[str, Any]]:
+    """``aicr_serial`` says how large the waves over an inventory are, so the option of a bundle has a longer name."""
+    renamed = {f"bundle_{name}" if name == "serial" else name: option for name, option in BUNDLE.items()}
+    return _variables(renamed)
 
 
 def _agent_variables() -> dict[str, Mapping[str, Any]]:
@@ -78,8 +85,10 @@ STAGES: Mapping[str, Spec] = {
     "snapshot_agent": _agent_variables(),
     "recipe": _variables(RECIPE),
     "validate": _variables(VALIDATE),
-    "bundle": _variables(BUNDLE),
+    "bundle": _bundle_variables(),
     "deploy": _variables({"deploy": {"type": "bool"}, **DEPLOY}),
+    "waves": _variables(waves.VARIABLES),
+    "verify": _variables({"verify_probe": {"type": "bool"}, "fail_on_error": VALIDATE["fail_on_error"]}),
 }
 SPEC: Spec = {**EVERYWHERE, **{name: option for stage in STAGES.values() for name, option in stage.items()}}
 """All of them."""
@@ -90,22 +99,34 @@ class Checked:
     """What the playbooks go on with.
 
     :ivar folder: where the artifacts of the cluster are.
+    :ivar waves: those of the play, where that stage was asked for.
     """
 
     folder: str
+    waves: waves.Waves | None = None
 
     def deliver(self, **_task: bool) -> dict[str, Any]:
         """The task's result, which is the same in check mode."""
-        return {"changed": False, "path": self.folder}
+        result: dict[str, Any] = {"changed": False, "path": self.folder}
+        return result | ({"waves": self.waves.to_result()} if self.waves else {})
 
 
-def check_variables(host: str, names: Iterable[str], values: Mapping[str, Any], stages: Sequence[str]) -> Checked:
+def check_variables(
+    host: str,
+    names: Iterable[str],
+    values: Mapping[str, Any],
+    stages: Sequence[str],
+    hosts: int = 1,
+    serial: Sequence[object] | None = None,
+) -> Checked:
     """Check the variables of one host before anything is done for it.
 
     :param host: its name, which is also that of its folder.
     :param names: all variables whose name begins with :data:`PREFIX`.
     :param values: those that are in :data:`SPEC`.
     :param stages: whose variables are checked by value; the others are only known by name.
+    :param hosts: how many hosts the play has.
+    :param serial: the keyword of the play.
     :raises AicrError: INVALID_REQUEST with everything that is wrong.
     """
     problems = [unknown("variable", name, name, SPEC) for name in names if name not in SPEC]
@@ -123,5 +144,11 @@ def check_variables(host: str, names: Iterable[str], values: Mapping[str, Any], 
         ]
     except AicrError as error:
         problems.append(error)
+    found = None
+    if "waves" in stages:
+        try:
+            found = waves.waves(values, hosts, serial)
+        except AicrError as error:
+            problems.append(error)
     raise_all(problems)
-    return Checked(os.path.join(os.path.realpath(directory or "artifacts"), host))
+    return Checked(os.path.join(os.path.realpath(directory or "artifacts"), host), found)
