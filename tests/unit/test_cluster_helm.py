@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import stat
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,22 @@ def run(
         connection, settings, environ or {"PATH": "/usr/bin:/bin"}, [].append if told is None else told.append
     ) as helm:
         helm.upgrade(upgrade)
+
+
+def eventually(holds: Callable[[], object], seconds: float = 10) -> bool:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends and not holds():
+        time.sleep(0.05)
+    return bool(holds())
+
+
+def ended(file: Path) -> bool:
+    """Whether the process whose id stands in a file has ended."""
+    try:
+        os.kill(int(file.read_text()), 0)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 def failure(connection: Connection, settings: Settings, environ: dict[str, str] | None = None) -> AicrError:
@@ -157,8 +176,49 @@ def test_one_that_will_not_end_is_killed(
     with pytest.raises(AicrError) as caught:
         run(connection, Settings(str(place), timeout=0.5))
     assert caught.value.code is Code.TIMEOUT
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "own").read_text()), 0)
+    assert eventually(lambda: ended(tmp_path / "own"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_none_outlives_the_process_that_started_it_nor_does_its_room(
+    script: Script, tmp_path: Path, number: signal.Signals
+) -> None:
+    """As Ansible ends a worker at Ctrl-C: by a signal that lets nothing be cleaned up."""
+    place = script(
+        'trap "echo asked > asked; exit 1" TERM\n'
+        'for word in "$@"; do case "$word" in --kubeconfig=*) dirname "${word#*=}" > room;; esac; done\n'
+        "echo $$ > own; while :; do sleep 0.1; done"
+    )
+    worker = os.fork()
+    if not worker:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        with contextlib.suppress(BaseException):
+            run(Connection(Access(host="https://127.0.0.1:1", api_key="t"), {}), Settings(str(place)))
+        os._exit(0)
+    assert eventually(lambda: (tmp_path / "own").exists() and (tmp_path / "own").read_text())
+    room = Path((tmp_path / "room").read_text().strip())
+    assert list(room.glob("kubeconfig*"))
+    os.kill(worker, number)
+    os.waitpid(worker, 0)
+    assert eventually((tmp_path / "asked").exists)
+    assert eventually(lambda: not room.exists())
+    assert eventually(lambda: ended(tmp_path / "own"))
+
+
+def test_all_that_are_at_work_can_be_ended_and_none_begins_after_that(
+    connection: Connection, script: Script, tmp_path: Path
+) -> None:
+    place = script("trap 'exit 1' TERM\ntouch began; while :; do sleep 0.1; done")
+    with (
+        open_helm(connection, Settings(str(place)), {"PATH": "/usr/bin:/bin"}, [].append) as helm,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        at_work = pool.submit(helm.upgrade, UPGRADE)
+        assert eventually((tmp_path / "began").exists)
+        helm.end()
+        assert isinstance(at_work.exception(10), AicrError)
+        with pytest.raises(AicrError, match="was not begun"):
+            helm.upgrade(UPGRADE)
 
 
 def test_a_kubeconfig_of_ours_says_what_the_login_does(tmp_path: Path) -> None:

@@ -21,12 +21,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import AicrError, Code, invalid
 from .connection import Connection
 from .helm_error import essence, explained
 from .helm_login import kubeconfig_of
+from .helm_watch import watched
+
+_Started = TypeVar("_Started")
 
 MINIMUM = (3, 13)
 """The first one with ``--labels`` and ``--dry-run=server``."""
@@ -98,6 +101,8 @@ class Helm:
         self._program = _program(settings.program, environ)
         self._lock = threading.Lock()
         self._count = 0
+        self._at_work: list[subprocess.Popen[bytes]] = []
+        self._ended = False
         self._seen = self._probe()
 
     @property
@@ -163,7 +168,11 @@ class Helm:
     def _watched(self, command: Sequence[str], upgrade: Upgrade) -> tuple[bytes, str, int]:
         begun = time.monotonic()
         limit = self._settings.timeout + _LATE_SECONDS
-        process = self._start(command)
+        with self._lock:
+            if self._ended:
+                raise AicrError(Code.TIMEOUT, f"{upgrade}: was not begun, since its task was ended")
+            process, held = self._starting(lambda: watched(command, self._room, self._environ, GRACE_SECONDS))
+            self._at_work.append(process)
         try:
             while True:
                 left = begun + limit - time.monotonic()
@@ -188,18 +197,23 @@ class Helm:
         except BaseException:
             _end(process)  # whoever ends this task must not leave a helm at work
             raise
+        finally:
+            with self._lock:
+                self._at_work.remove(process)
+            os.close(held)
 
-    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def end(self) -> None:
+        """Ask every helm to end that is at work, in whatever thread, and begin no further one."""
+        with self._lock:
+            self._ended = True
+            at_work = list(self._at_work)
+        for process in at_work:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+
+    def _starting(self, start: Callable[[], _Started]) -> _Started:
         try:
-            return subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self._room,
-                env=self._environ,
-                start_new_session=True,
-            )
+            return start()
         except OSError as error:
             raise AicrError(
                 Code.SERVICE_UNAVAILABLE,
@@ -208,7 +222,17 @@ class Helm:
             ) from error
 
     def _probe(self) -> tuple[int, int]:
-        process = self._start([self._program, "version", "--template={{.Version}}"])
+        process = self._starting(
+            lambda: subprocess.Popen(
+                [self._program, "version", "--template={{.Version}}"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self._room,
+                env=self._environ,
+                start_new_session=True,
+            )
+        )
         try:
             output, _said = process.communicate(timeout=60)
         except subprocess.TimeoutExpired:

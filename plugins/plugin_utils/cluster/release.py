@@ -143,7 +143,7 @@ def bring_about(connection: Connection, helm: Helm, planned: Sequence[Planned], 
         installed = _state(connection, one)
         return Done(one, installed, installed.manifest if installed else None)
 
-    return _side_by_side(planned, work, begin)
+    return _side_by_side(planned, work, begin, helm.end)
 
 
 def rehearse(connection: Connection, helm: Helm, planned: Sequence[Planned]) -> Report:
@@ -168,11 +168,16 @@ def rehearse(connection: Connection, helm: Helm, planned: Sequence[Planned]) -> 
             f"namespace {one.wanted.namespace} is not there yet" if one.wanted.namespace in absent else "",
         )
 
-    return _side_by_side(planned, work, lambda: None)
+    return _side_by_side(planned, work, lambda: None, helm.end)
 
 
-def _side_by_side(planned: Sequence[Planned], work: Callable[[Planned], Done], begin: Callable[[], None]) -> Report:
-    """Components in threads; within one the first failure leaves the rest undone."""
+def _side_by_side(
+    planned: Sequence[Planned], work: Callable[[Planned], Done], begin: Callable[[], None], end: Callable[[], None]
+) -> Report:
+    """Components in threads; within one the first failure leaves the rest undone.
+
+    :param end: ends what is at work: the pool would wait for it, also after the task's own ``timeout``.
+    """
     components: dict[str, list[Planned]] = {}
     for one in planned:
         components.setdefault(one.wanted.component, []).append(one)
@@ -192,10 +197,14 @@ def _side_by_side(planned: Sequence[Planned], work: Callable[[Planned], Done], b
 
     whole = Report()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for report in pool.map(all_of, components.values()):
-            whole.done += report.done
-            whole.problems += report.problems
-            whole.begun_not += report.begun_not
+        try:
+            for report in pool.map(all_of, components.values()):
+                whole.done += report.done
+                whole.problems += report.problems
+                whole.begun_not += report.begun_not
+        except BaseException:
+            end()
+            raise
     return whole
 
 
