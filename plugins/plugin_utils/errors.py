@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -75,6 +77,16 @@ def conflict(message: str, hint: str = "", **details: object) -> AicrError:
 def internal(message: str, hint: str = "", **details: object) -> AicrError:
     """An ``INTERNAL``: our own fault, never the user's."""
     return _error(Code.INTERNAL, message, hint, details)
+
+
+def of_system(error: OSError) -> AicrError:
+    """What the operating system refused: a name that is too long is the user's, a full disk that of the machine."""
+    named = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+    message = ": ".join(part for part in (named, error.strerror or str(error) or type(error).__name__) if part)
+    if error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.ELOOP):
+        return _error(Code.INVALID_REQUEST, message, "name another path", {})
+    hint = "the system of the controller refused this: see its disk, its folder for temporary files, and its limits"
+    return _error(Code.SERVICE_UNAVAILABLE, message, hint, {})
 
 
 def _error(code: Code, message: str, hint: str, details: Mapping[str, object]) -> AicrError:

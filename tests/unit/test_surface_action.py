@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -287,6 +288,28 @@ def test_a_failed_validation_fails_the_task_and_still_writes_the_report(tmp_path
     assert dest.exists()
     assert (result["failed"], result["changed"], result["path"]) == (True, True, str(dest))
     assert result["error"]["message"] == "readiness check failed"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "named"),
+    [
+        (errno.ENAMETOOLONG, "INVALID_REQUEST", "/tmp/room: File name too long"),
+        (errno.ENOSPC, "SERVICE_UNAVAILABLE", "/tmp/room: No space left on device"),
+        (errno.EMFILE, "SERVICE_UNAVAILABLE", "/tmp/room: Too many open files"),
+    ],
+)
+def test_what_the_system_refuses_is_no_fault_of_ours(number: int, code: str, named: str) -> None:
+    def fail(options: Options) -> Outcome:
+        raise OSError(number, os.strerror(number), "/tmp/room")
+
+    result = run(fail)
+    assert (result["error"]["code"], result["error"]["message"]) == (code, named)
+    assert "report it" not in result["msg"]
+
+
+def test_a_path_that_is_too_long_is_refused() -> None:
+    result = run(lambda options: Path(options["dest"]).stat() and None, dest="x" * 300)
+    assert result["error"]["code"] == "INVALID_REQUEST"
 
 
 def test_a_fault_of_ours_is_internal_and_leaves_its_trace() -> None:

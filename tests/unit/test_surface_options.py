@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import math
 
 import pytest
 
@@ -160,6 +161,12 @@ def test_booleans_are_booleans_however_a_form_sends_them(given: object, meant: b
 
 def test_digits_are_a_number_where_one_is_due() -> None:
     assert parse(options.RECIPE, {"criteria": {"nodes": "8"}})["criteria"] == {"nodes": 8}
+
+
+@pytest.mark.parametrize("wrong", [math.inf, -math.inf, math.nan, "inf", "nan", "1e400", 1e12, 10**400])
+def test_a_time_that_nobody_can_wait_for_is_refused(wrong: object) -> None:
+    assert "timeout: " in refusal(options.SNAPSHOT_AGENT, timeout=wrong)
+    assert "no number of seconds" in refusal(options.SNAPSHOT_AGENT, timeout=wrong)
 
 
 def test_one_text_where_a_list_is_due_is_not_cut_at_its_commas() -> None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
 
-from ..errors import AicrError, internal, invalid
+from ..errors import AicrError, internal, invalid, of_system
 from .imports import Imports
 from .options import Options, Spec, parse
 from .outcome import failed
@@ -95,7 +95,8 @@ class Action(ActionBase, abc.ABC):
         except Exception as error:
             if type(error).__module__.startswith("ansible."):
                 raise
-            result = failed(internal(f"{type(error).__name__}: {error}", "this is a fault of aicr.runtime: report it"))
+            fault = internal(f"{type(error).__name__}: {error}", "this is a fault of aicr.runtime: report it")
+            result = failed(of_system(error) if isinstance(error, OSError) else fault)
             result["exception"] = traceback.format_exc()
         masked: dict[str, Any] = remove_values(result, self.hidden) if self.hidden else result
         return masked

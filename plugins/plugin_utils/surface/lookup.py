@@ -13,7 +13,7 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ..errors import AicrError, invalid, raise_all
+from ..errors import AicrError, invalid, of_system, raise_all
 from .imports import Imports
 from .options import Options, Spec, parse
 from .plain import plain, text_problem
@@ -50,6 +50,8 @@ class Lookup(LookupBase, abc.ABC):
             found, warnings = self.find(self._texts(terms), options)
         except AicrError as error:
             raise AnsibleLookupError(str(error)) from error
+        except OSError as error:
+            raise AnsibleLookupError(str(of_system(error))) from error
         for warning in warnings:
             _display.warning(warning)
         return found

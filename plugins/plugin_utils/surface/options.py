@@ -224,6 +224,9 @@ class Options:
         return self.values[name] if name in self.given else None
 
 
+_YEAR = 365 * 24 * 3600
+
+
 def parse(spec: Spec, arguments: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
     """A task's or a lookup's arguments as options; null says as much as leaving the option out.
 
@@ -308,10 +311,23 @@ def _form_problem(kind: object, value: object, path: str) -> AicrError | None:
         return invalid(f"{path}: must be a whole number, not {value}")
     if kind == "float" and isinstance(value, bool):
         return invalid(f"{path}: must be a number, not {value}")
+    if kind == "float" and isinstance(value, (str, int, float)) and not _is_time(value):
+        return invalid(f"{path}: {str(value)[:20]} is no number of seconds", f"name at most {_YEAR}, which is a year")
     for form, kind_of_value, noun in (("list", list, "a list"), ("dict", dict, "a mapping")):
         if kind == form and not isinstance(value, kind_of_value):
             return invalid(f"{path}: must be {noun}, not {type_name(value)}")
     return None
+
+
+def _is_time(value: str | float) -> bool:
+    """Whether a number can be waited for: Python, Go and the kernel have limits of their own. Other text is refused
+    where it is read."""
+    try:
+        return abs(float(value)) <= _YEAR
+    except OverflowError:
+        return False
+    except ValueError:
+        return True
 
 
 def _without_nulls(option: Mapping[str, Any], value: object) -> object:
