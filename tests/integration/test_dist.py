@@ -26,6 +26,7 @@ SHIPPED_FILES = {
 }
 SHIPPED_FOLDERS = {
     "LICENSES",
+    "awx",
     "docs",
     "examples",
     "meta",
@@ -75,9 +76,10 @@ def test_only_what_a_user_needs_is_shipped(tarball: Path) -> None:
 
 
 def test_what_meta_points_at_is_shipped(tarball: Path) -> None:
-    """ansible-builder reads requirements.txt beside meta/execution-environment.yml."""
+    """ansible-builder reads what meta/execution-environment.yml names."""
     with tarfile.open(tarball) as archive:
-        assert {"meta/execution-environment.yml", "requirements.txt"} <= set(archive.getnames())
+        named = {"meta/execution-environment.yml", "meta/ee-bindep.txt", "requirements.txt"}
+        assert named <= set(archive.getnames())
 
 
 def test_one_commit_gives_one_file(tarball: Path, tmp_path: Path) -> None:

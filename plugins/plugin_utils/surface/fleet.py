@@ -19,13 +19,15 @@ from ..errors import AicrError, Code, invalid
 from .fleet_contexts import KUBECONFIGS, Context, NameOf, find, host_name, is_template, name_problem
 from .fleet_file import FleetFile, Keys
 from .options import Spec, parse, unknown
-from .variables import PREFIX, SPEC
+from .variables import PREFIX, SPEC, STAGES
 
 ENDINGS = ("clusters.yml", "clusters.yaml")
 """How the name of a fleet file ends."""
 
-OPTIONS: Spec = {name.removeprefix(PREFIX): option for name, option in SPEC.items() if name != f"{PREFIX}hosts"}
-"""What can be said of a cluster: the variables of the playbooks without their prefix."""
+_OF_A_PLAY = {f"{PREFIX}hosts", *STAGES.get("waves", ())}
+
+OPTIONS: Spec = {name.removeprefix(PREFIX): option for name, option in SPEC.items() if name not in _OF_A_PLAY}
+"""What can be said of a cluster: the variables of the playbooks without their prefix, but not those of a whole play."""
 
 ANSIBLES: Spec = {
     "strict": {"type": "bool"},
