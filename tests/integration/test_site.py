@@ -230,3 +230,18 @@ def test_places_and_formats_of_a_configuration_file_do_not_break_what_the_stages
     told = " ".join(run.results["Make the recipe"]["cluster"]["warnings"])
     assert "the option dest (" in told
     assert "not spec.recipe.output.format (table)" in told
+
+
+@pytest.mark.parametrize("playbook", sorted((CHECKOUT / "playbooks").glob("*.yml")), ids=lambda path: path.stem)
+def test_every_play_has_the_strategy_that_its_gates_and_summaries_need(playbook: Path) -> None:
+    plays = yamlio.load_file(playbook)
+    assert {play.get("strategy") for play in plays} == {"ansible.builtin.linear"}
+
+
+def test_the_strategy_of_a_users_own_configuration_does_not_break_the_deployment(ansible: Ansible) -> None:
+    ansible.environment["ANSIBLE_STRATEGY"] = "free"
+    ran = ansible.playbook("aicr.runtime.deploy", inventory="one,two,", expect=2)
+    assert "free strategy" not in ran.output
+    lines = next(iter(ran.results["Say how far each cluster came"].values()))["msg"]
+    assert sorted(line.split()[0] for line in lines) == ["CLUSTER", "one", "two"]
+    assert all("stopped at: Lay out the deployment" in line for line in lines[1:])
