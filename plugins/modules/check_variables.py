@@ -35,6 +35,7 @@ options:
       - bundle
       - deploy
       - waves
+      - uninstall
       - verify
     required: true
 extends_documentation_fragment:

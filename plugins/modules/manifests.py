@@ -16,7 +16,8 @@ description:
   - The API server judges all objects, by a dry run, before the first one is written. Those that are as they shall be
     are not written.
   - It knows the kinds C(ConfigMap), C(Secret), C(Job), C(Lease), C(ServiceAccount) and C(Namespace) alone. Everything
-    else comes by charts, see M(aicr.runtime.release).
+    else comes by charts, see M(aicr.runtime.release). A C(PersistentVolumeClaim) may be removed, too, and is never
+    written.
 options:
   manifests:
     description:

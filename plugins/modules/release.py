@@ -51,8 +51,8 @@ options:
           - The name of the chart in O(releases[].repository), or its whole C(oci://) address.
           - With a slash it is the path of a folder or of a C(.tgz) on the controller. A chart in the directory in which
             Ansible was started is V(./name).
+          - Required with O(state=present).
         type: str
-        required: true
       repository:
         description:
           - The URL of the repository, or C(oci://) and the path in a registry that the name of the chart is added to.
@@ -87,6 +87,15 @@ options:
             It takes helm 3.17 or newer.
         type: bool
         default: false
+  state:
+    description:
+      - Whether the releases shall be there.
+      - With V(absent) they are removed one after the other in the order given, whatever their components. Helm waits
+        until all of one is gone, dependents first, before the next one is begun. The first failure leaves the rest.
+      - A chart that holds CRDs takes every object of their kinds with it.
+    type: str
+    choices: [present, absent]
+    default: present
   chart_source:
     description:
       - The place that charts come from in place of every O(releases[].repository), for a site without a way out.

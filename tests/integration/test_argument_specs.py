@@ -27,6 +27,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import (
     preflight,
     readiness,
     release,
+    uninstall_plan,
     verify,
 )
 
@@ -53,6 +54,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "release"): release.SPEC,
     ("module", "snapshot"): options.SNAPSHOT,
     ("module", "snapshot_agent"): options.SNAPSHOT_AGENT,
+    ("module", "uninstall_plan"): uninstall_plan.SPEC,
     ("module", "validate"): options.VALIDATE,
     ("module", "verify"): verify.SPEC,
     ("lookup", "query"): options.QUERY,
@@ -70,6 +72,7 @@ NO_ARTIFACT = {
     "readiness",
     "recipe_list",
     "release",
+    "uninstall_plan",
 }
 """What makes no document, but works on a cluster or tells of the catalog."""
 ATTRIBUTES = {"action_group", "async", "check_mode", "diff_mode", "idempotent", "platform"}

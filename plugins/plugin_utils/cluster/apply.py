@@ -28,11 +28,15 @@ SERVED: Mapping[str, str] = {
 }
 """The kinds that we write, and nothing else: charts are installed by Helm."""
 
+REMOVED: Mapping[str, str] = {"PersistentVolumeClaim": "/api/v1/namespaces/{}/persistentvolumeclaims"}
+"""The kinds that we may remove, and never write."""
+
 
 def path_of(manifest: Mapping[str, Any]) -> str:
     """Where the API serves an object."""
     metadata = manifest["metadata"]
-    return f"{SERVED[manifest['kind']].format(metadata.get('namespace'))}/{metadata['name']}"
+    kinds = {**SERVED, **REMOVED}
+    return f"{kinds[manifest['kind']].format(metadata.get('namespace'))}/{metadata['name']}"
 
 
 def apply(connection: Connection, manifest: Mapping[str, Any], *, dry_run: bool = False) -> Object:

@@ -154,23 +154,45 @@ class Helm:
             *(["--take-ownership"] if upgrade.take_ownership else ()),
         ]
 
+    def uninstall(self, namespace: str, name: str) -> None:
+        """Remove a release, and wait until all of it is gone, dependents first.
+
+        :raises AicrError: see :meth:`upgrade`.
+        """
+        arguments = [
+            "uninstall",
+            name,
+            "--wait",
+            "--cascade=foreground",
+            f"--namespace={namespace}",
+            f"--timeout={self._settings.timeout:.3f}s",
+        ]
+        self._logged_in(arguments, f"release {namespace}/{name}", frozenset())
+
     def _run(self, arguments: Sequence[str], upgrade: Upgrade) -> bytes:
-        """Its output; values and credentials travel by files that go when it has ended."""
+        """Its output; values travel by a file that goes when it has ended."""
+        with self._file("values", upgrade.values) as values:
+            return self._logged_in([*arguments, f"--values={values}"], str(upgrade), upgrade.secrets)
+
+    def _logged_in(self, arguments: Sequence[str], name: str, secrets: frozenset[str]) -> bytes:
+        """Its output; credentials travel by a file that goes when it has ended.
+
+        :param name: what it works on.
+        """
         self._connection.renew(self._connection.login)  # a token of an exec plugin must outlast this one helm
-        login = kubeconfig_of(self._connection.login)
-        with self._file("kubeconfig", login) as kubeconfig, self._file("values", upgrade.values) as values:
-            command = [self._program, *arguments, f"--kubeconfig={kubeconfig}", f"--values={values}"]
-            output, said, code = self._watched(command, upgrade)
+        with self._file("kubeconfig", kubeconfig_of(self._connection.login)) as kubeconfig:
+            command = [self._program, *arguments, f"--kubeconfig={kubeconfig}"]
+            output, said, code = self._watched(command, name, secrets)
         if code:
-            raise explained(said, str(upgrade), upgrade.secrets)
+            raise explained(said, name, secrets)
         return output
 
-    def _watched(self, command: Sequence[str], upgrade: Upgrade) -> tuple[bytes, str, int]:
+    def _watched(self, command: Sequence[str], name: str, secrets: frozenset[str]) -> tuple[bytes, str, int]:
         begun = time.monotonic()
         limit = self._settings.timeout + _LATE_SECONDS
         with self._lock:
             if self._ended:
-                raise AicrError(Code.TIMEOUT, f"{upgrade}: was not begun, since its task was ended")
+                raise AicrError(Code.TIMEOUT, f"{name}: was not begun, since its task was ended")
             process, held = self._starting(lambda: watched(command, self._room, self._environ, GRACE_SECONDS))
             self._at_work.append(process)
         try:
@@ -182,15 +204,15 @@ class Helm:
                     passed = time.monotonic() - begun
                     if passed < limit:
                         self._tell(
-                            f"{self._connection.name}: {upgrade}: helm has worked for {passed:.0f} s, "
+                            f"{self._connection.name}: {name}: helm has worked for {passed:.0f} s, "
                             f"{limit - passed:.0f} s are left"
                         )
                         continue
                     last = _end(process)
                     raise AicrError(
                         Code.TIMEOUT,
-                        f"{upgrade}: helm did not end within {limit:.0f} s and was stopped"
-                        + (f": {essence(last, upgrade.secrets)}" if last.strip() else ""),
+                        f"{name}: helm did not end within {limit:.0f} s and was stopped"
+                        + (f": {essence(last, secrets)}" if last.strip() else ""),
                         "see what its hooks or the API server wait for, or allow more time",
                     ) from None
                 return output, said.decode(errors="replace"), process.returncode

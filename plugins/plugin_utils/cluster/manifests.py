@@ -18,7 +18,7 @@ from typing import Any
 from ..artifacts.codec import type_name
 from ..errors import AicrError, Code, invalid, raise_all
 from .address import NAME, NAMESPACE
-from .apply import SERVED, apply, delete, path_of
+from .apply import REMOVED, SERVED, apply, delete, path_of
 from .connection import Connection, Deadline
 from .read import Object, Reader
 from .rendered import without
@@ -142,7 +142,7 @@ def _wrong(manifest: object, place: str, absent: bool) -> Iterator[AicrError]:
         yield invalid(f"{place}: must be an object, not {type_name(manifest)}")
         return
     kind, metadata = manifest.get("kind"), manifest.get("metadata")
-    if kind not in SERVED:
+    if kind not in SERVED and not (absent and kind in REMOVED):
         hint = f"these are written: {', '.join(sorted(SERVED))}; everything else comes by charts"
         yield invalid(f'{place}: the kind "{kind}" is not written by this action', hint)
         return

@@ -91,7 +91,7 @@ def judge(question: Question, observed: Observed) -> list[Obstacle]:
     found = [
         *_server(question.constraints.get(SERVER_VERSION), observed),
         *_gaps(observed),
-        *_lease(question.run, observed.holder),
+        *lease_obstacles(question.run, observed.holder),
         *_releases(question, observed),
         *prerequisites.crd_obstacles(plan, observed),
         *prerequisites.version_obstacles(plan),
@@ -133,7 +133,11 @@ def _gaps(observed: Observed) -> Iterator[Obstacle]:
         )
 
 
-def _lease(run: str | None, holder: lease.Holder | None) -> Iterator[Obstacle]:
+def lease_obstacles(run: str | None, holder: lease.Holder | None) -> Iterator[Obstacle]:
+    """Another run that is at work, or that died in the middle.
+
+    :param run: the name of the one that asks.
+    """
     if holder is None or not holder.run or holder.run == run:
         return
     since = f"{holder.since:%Y-%m-%dT%H:%M:%SZ}" if holder.since else "an unknown time"

@@ -195,6 +195,7 @@ CHECK_VARIABLES: Spec = {
             "bundle",
             "deploy",
             "waves",
+            "uninstall",
             "verify",
         ],
         "required": True,

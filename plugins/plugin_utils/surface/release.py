@@ -24,6 +24,7 @@ from .cluster import connect
 from .lease import RUN, working
 from .options import CLUSTER, Options, Spec
 from .outcome import failed
+from .release_removal import make_removal
 
 SPEC: Spec = {
     **CLUSTER,
@@ -36,7 +37,7 @@ SPEC: Spec = {
             "name": {"type": "str", "required": True},
             "namespace": {"type": "str", "required": True},
             "component": {"type": "str"},
-            "chart": {"type": "str", "required": True},
+            "chart": {"type": "str"},
             "repository": {"type": "str"},
             "version": {"type": "str"},
             "values": {"type": "list", "elements": "path"},
@@ -45,6 +46,7 @@ SPEC: Spec = {
             "take_ownership": {"type": "bool", "default": False},
         },
     },
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "chart_source": {"type": "str"},
     "helm": {"type": "path"},
     "cache": {"type": "path"},
@@ -57,12 +59,21 @@ _RELEASE = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,51}[a-z0-9])?")
 
 
 def make_release(options: Options, *, tell: Callable[[str], None]) -> Result:
-    """Find out which releases are not as they shall be.
+    """Find out which releases are not as they shall be, or are there and shall not be.
 
     :param tell: takes a line about the progress of a long wait.
     :raises AicrError: everything that is wrong with the options, values files and charts; what keeps the state from
         being read; CONFLICT for releases that a helm is in the middle of.
     """
+    if options["state"] == "absent":
+        problems = [
+            problem
+            for index, given in enumerate(options["releases"])
+            for problem in _misnamed(given, f"releases[{index}]")
+        ]
+        raise_all([*problems, *_no_time(options)])
+        places = [(given["namespace"], given["name"]) for given in options["releases"]]
+        return make_removal(options, connect(options), places, tell)
     wanted = _wanted(options)
     connection = connect(options)
     return _Releases(options, connection, plan(connection, wanted), tell)
@@ -127,10 +138,8 @@ class _Releases:
 
 def _wanted(options: Options) -> list[Wanted]:
     """The releases; every problem of every one of them is told at once."""
-    problems: list[AicrError] = []
+    problems: list[AicrError] = list(_no_time(options))
     wanted: list[Wanted] = []
-    if not options["timeout"] > 0:
-        problems.append(invalid(f"timeout: {options['timeout']:g} s is no time to install anything"))
     for index, given in enumerate(options["releases"]):
         problems += _misnamed(given, f"releases[{index}]")
         try:
@@ -147,6 +156,11 @@ def _wanted(options: Options) -> list[Wanted]:
     return wanted
 
 
+def _no_time(options: Options) -> Iterator[AicrError]:
+    if not options["timeout"] > 0:
+        yield invalid(f"timeout: {options['timeout']:g} s is no time to do anything")
+
+
 def _misnamed(given: Mapping[str, Any], place: str) -> Iterator[AicrError]:
     for key, form in (("name", _RELEASE), ("namespace", NAMESPACE)):
         if not form.fullmatch(given[key]):
@@ -160,6 +174,8 @@ def wanted_release(given: Mapping[str, Any], source: str | None) -> Wanted:
     :param source: where charts come from in place of their own repositories.
     :raises AicrError: see :func:`chart_source.locate` and :func:`release_values.merged`.
     """
+    if not given.get("chart"):
+        raise invalid("it has no chart", "name one; only what shall be absent needs none")
     private = given.get("set_values") or {}
     return Wanted(
         namespace=given["namespace"],

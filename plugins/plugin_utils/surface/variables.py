@@ -88,6 +88,7 @@ STAGES: Mapping[str, Spec] = {
     "bundle": _bundle_variables(),
     "deploy": _variables({"deploy": {"type": "bool"}, **DEPLOY}),
     "waves": _variables(waves.VARIABLES),
+    "uninstall": _variables({f"remove_{what}": {"type": "bool"} for what in ("data", "secrets", "crds")}),
     "verify": _variables({"verify_probe": {"type": "bool"}, "fail_on_error": VALIDATE["fail_on_error"]}),
 }
 SPEC: Spec = {**EVERYWHERE, **{name: option for stage in STAGES.values() for name, option in stage.items()}}

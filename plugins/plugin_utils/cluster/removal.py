@@ -1,0 +1,85 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Remove Helm releases, one after the other: an operator must still be there while its objects go.
+
+Helm waits until everything of a release is gone, dependents first (spec/slurm-accounting.md 3.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..errors import AicrError, conflict, raise_all
+from .connection import Connection, Deadline
+from .helm import Helm
+from .read import Reader
+from .release_state import Installed, find
+
+UNINSTALLING = "uninstalling"
+"""The state of a release whose removal was ended in the middle; to remove it again goes on from there."""
+
+_READ_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """A release that shall not be, and what there is of it."""
+
+    namespace: str
+    name: str
+    installed: Installed | None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is something to remove; a history that was kept on purpose is none."""
+        return self.installed is not None and self.installed.status != "uninstalled"
+
+    def __str__(self) -> str:
+        return f"release {self.namespace}/{self.name}"
+
+
+def plan_removal(connection: Connection, places: Sequence[tuple[str, str]]) -> list[Leaving]:
+    """What there is of releases that shall not be; no helm is started.
+
+    :param places: namespaces and names.
+    :raises AicrError: CONFLICT with every release that a helm may be at work on; see :func:`release_state.find`.
+    """
+    reader = Reader(connection, Deadline(_READ_SECONDS))
+    leaving = [Leaving(namespace, name, find(reader, namespace, name)) for namespace, name in places]
+    raise_all(_in_between(one) for one in leaving if _is_pending(one))
+    return leaving
+
+
+def remove(helm: Helm, leaving: Sequence[Leaving], begin: Callable[[], None]) -> tuple[list[Leaving], AicrError | None]:
+    """Remove releases in the order given; the first failure leaves the rest.
+
+    :param begin: raises if nothing new may be begun.
+    :returns: those that are gone now, and what went wrong.
+    """
+    gone: list[Leaving] = []
+    try:
+        for one in leaving:
+            begin()
+            helm.uninstall(one.namespace, one.name)
+            gone.append(one)
+    except AicrError as error:
+        return gone, error
+    return gone, None
+
+
+def _is_pending(one: Leaving) -> bool:
+    return one.installed is not None and one.installed.is_pending and one.installed.status != UNINSTALLING
+
+
+def _in_between(one: Leaving) -> AicrError:
+    state = one.installed
+    told = f"revision {state.revision} is {state.status} since {state.changed}" if state else ""
+    return conflict(
+        f"{one}: its {told}: another helm works on it, or one was ended in the middle; nothing was removed",
+        f"once it is sure that no helm works on it: `helm uninstall {one.name} --namespace {one.namespace}`, "
+        "then run again",
+        release=one.name,
+        namespace=one.namespace,
+    )

@@ -1,0 +1,143 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an uninstallation removes, in which order, and what it leaves (spec/slurm-accounting.md 3.6).
+
+Slurm goes first, then its database, then the operators, for an operator must be there while its objects go. CRDs stay,
+since every object of their kinds would go with them, and so do the volume and the Secrets of the database, unless each
+is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..cluster.read import Object
+from ..cluster.release_state import Installed as ReleaseState
+from ..ownership.accounting import DATABASE, DATABASE_STACK, OPERATOR
+from .accounting_steps import at
+from .installed import Installed, Recorded
+from .observation import Place
+from .obstacle import Obstacle, warning
+
+UNINSTALLED, BEGUN = "uninstalled", "uninstalling"
+"""States of a record."""
+
+_CRD = re.compile(r"^kind:\s*\"?CustomResourceDefinition\b", re.MULTILINE)
+_KEPT = re.compile(r"^\s+\"?helm\.sh/resource-policy\"?:\s*\"?keep\b", re.MULTILINE)
+_SECRETS = ("mariadb.rootPasswordSecretKeyRef.name", "mariadb.passwordSecretKeyRef.name")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to go as well, each by a word of its own."""
+
+    data: bool
+    secrets: bool
+    crds: bool
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What an uninstallation does.
+
+    :ivar order: the releases that go, the first one first.
+    :ivar stays: those that stay, and why.
+    """
+
+    order: tuple[Recorded, ...]
+    stays: Mapping[Recorded, str]
+
+
+def plan_removal(record: Installed, found: Mapping[Place, ReleaseState | None], asked: Asked) -> Removal:
+    """What goes, and in which order: the reverse of the installation, what an earlier mode has left at the end.
+
+    :param found: by namespace and name what there is of each release.
+    """
+    left = sorted(record.kept, key=lambda one: (_depth(one), one.namespace, one.name))
+    stays: dict[Recorded, str] = {}
+    order = []
+    for one in reversed((*left, *record.releases)):
+        state = found.get((one.namespace, one.name))
+        if state is None or state.status == "uninstalled":
+            continue
+        if holds_crds(state.manifest) and not asked.crds:
+            stays[one] = "it holds CRDs, and every object of their kinds would go with them (aicr_remove_crds)"
+        else:
+            order.append(one)
+    return Removal(tuple(sorted(order, key=lambda one: holds_crds(_manifest(found, one)))), stays)
+
+
+def _manifest(found: Mapping[Place, ReleaseState | None], one: Recorded) -> str:
+    state = found.get((one.namespace, one.name))
+    return state.manifest if state else ""
+
+
+def _depth(one: Recorded) -> int:
+    return DATABASE_STACK.index(one.component) if one.component in DATABASE_STACK else -1
+
+
+def holds_crds(manifest: str) -> bool:
+    """Whether a CRD would go with a release; one that Helm is told to keep does not."""
+    return any(_CRD.search(part) and not _KEPT.search(part) for part in re.split(r"^---", manifest, flags=re.MULTILINE))
+
+
+def database_place(removal: Removal, found: Mapping[Place, ReleaseState | None]) -> Place | None:
+    """Namespace and name of the MariaDB of ours, as the values of its release say."""
+    for one in removal.order:
+        state = found.get((one.namespace, one.name))
+        if one.component == DATABASE and one.name == DATABASE and state is not None:
+            namespace = at(state.values, "namespaceOverride") or one.namespace
+            return str(namespace), str(at(state.values, "fullnameOverride") or one.name)
+    return None
+
+
+def database_secrets(found: Mapping[Place, ReleaseState | None], database: Place) -> tuple[Place, ...]:
+    """Those that the operator has made for it; they belong to nobody, so nobody else removes them."""
+    for (_namespace, name), state in found.items():
+        if name == DATABASE and state is not None:
+            names = [at(state.values, path) for path in _SECRETS]
+            return tuple((database[0], str(name)) for name in names if name)
+    return ()
+
+
+def is_claim_of(name: str, database: str) -> bool:
+    """Whether a PersistentVolumeClaim is that of a server (3.2)."""
+    return re.fullmatch(rf"storage-{re.escape(database)}-\d+", name) is not None
+
+
+def judge_removal(
+    removal: Removal, asked: Asked, servers: Mapping[Place, Object], ours: Place | None, *, has_volume: bool
+) -> Iterator[Obstacle]:
+    """What stands in the way of it.
+
+    :param servers: every MariaDB of the cluster.
+    :param has_volume: whether there is a volume of ours.
+    """
+    database = servers.get(ours) if ours else None
+    policy = ((database or {}).get("spec") or {}).get("cleanupPolicy", "Delete")
+    if database is not None and policy != "Skip" and not asked.data:
+        yield Obstacle(
+            "data",
+            f"MariaDB {'/'.join(ours or ())} has the cleanupPolicy {policy}: its operator would drop the database",
+            "set spec.cleanupPolicy to Skip and wait until Database, User and Grant have it, or set "
+            "aicr_remove_data=true if the accounting history is to go",
+        )
+    if any(one.component == OPERATOR for one in removal.order):
+        others = ", ".join("/".join(place) for place in sorted(servers) if place != ours)
+        if others:
+            yield Obstacle(
+                "mariadb",
+                f"MariaDB {others}: not of this deployment, but run by its operator, which would go",
+                "remove them first, or hand them over to another mariadb-operator",
+            )
+    if asked.secrets and has_volume and not asked.data:
+        yield Obstacle(
+            "secret",
+            "aicr_remove_secrets without aicr_remove_data: nothing would open the volume that stays",
+            "leave the Secrets as well, or remove both",
+        )
+    for one, why in removal.stays.items():
+        yield warning("kept", f"release {one.namespace}/{one.name} stays: {why}", "")

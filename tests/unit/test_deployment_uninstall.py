@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an uninstallation removes, in which order, and what keeps it from beginning (spec/slurm-accounting.md 3.6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import AccountingMode
+from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release_state import Installed as State
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.installed import Installed, Recorded
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.uninstall import (
+    Asked,
+    Removal,
+    database_place,
+    holds_crds,
+    is_claim_of,
+    judge_removal,
+    plan_removal,
+)
+
+CRD = "---\n# Source: x\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\n"
+KEPT = CRD + '  annotations:\n    "helm.sh/resource-policy": keep\n'
+NOTHING, EVERYTHING = Asked(False, False, False), Asked(True, True, True)
+STACK = ("mariadb-operator-crds", "mariadb-operator", "slurm-accounting-mariadb")
+SLURM = ("slinky-slurm-operator-crds", "slinky-slurm-operator", "slinky-slurm")
+
+
+def one(name: str) -> Recorded:
+    return Recorded(name, "slurm", name, name, "1.0.0")
+
+
+def record(releases: tuple[str, ...], kept: tuple[str, ...] = ()) -> Installed:
+    return Installed(
+        "deployed",
+        AccountingMode.AICR_PROVIDED,
+        "sha256:a",
+        "sha256:b",
+        tuple(map(one, releases)),
+        tuple(map(one, kept)),
+    )
+
+
+def found(*names: str, **values: Any) -> dict[tuple[str, str], State | None]:
+    return {
+        ("slurm", name): State(
+            1, "deployed", name, "1.0.0", manifest=CRD if name.endswith("-crds") else "", values=values
+        )
+        for name in names
+    }
+
+
+def order(removal: Removal) -> list[str]:
+    return [each.name for each in removal.order]
+
+
+def test_slurm_goes_before_its_database_and_that_before_its_operator() -> None:
+    removal = plan_removal(record((*STACK, *SLURM)), found(*STACK, *SLURM), NOTHING)
+    names = ["slinky-slurm", "slinky-slurm-operator", "slurm-accounting-mariadb", "mariadb-operator"]
+    assert order(removal) == names
+    assert sorted(each.name for each in removal.stays) == ["mariadb-operator-crds", "slinky-slurm-operator-crds"]
+
+
+def test_crds_go_last_and_only_when_they_are_asked_for() -> None:
+    removal = plan_removal(record((*STACK, *SLURM)), found(*STACK, *SLURM), EVERYTHING)
+    assert order(removal)[-2:] == ["slinky-slurm-operator-crds", "mariadb-operator-crds"]
+    assert not removal.stays
+
+
+def test_what_a_change_of_mode_has_left_goes_after_slurm_with_its_operator_last() -> None:
+    """The record has those sorted by name, which would take the operator away from its database."""
+    kept = tuple(sorted(STACK))
+    removal = plan_removal(record(SLURM, kept), found(*STACK, *SLURM), NOTHING)
+    names = ["slinky-slurm", "slinky-slurm-operator", "slurm-accounting-mariadb", "mariadb-operator"]
+    assert order(removal) == names
+
+
+def test_what_is_gone_already_is_left_out() -> None:
+    removal = plan_removal(record((*STACK, *SLURM)), found(*STACK), NOTHING)
+    assert order(removal) == ["slurm-accounting-mariadb", "mariadb-operator"]
+
+
+def test_a_chart_whose_crds_helm_keeps_holds_none() -> None:
+    assert holds_crds(CRD)
+    assert not holds_crds(KEPT)
+    assert holds_crds(KEPT + CRD)
+    assert not holds_crds("---\nkind: Deployment\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "whose"), [("storage-mariadb-0", True), ("storage-mariadb-x-0", False), ("data", False)]
+)
+def test_a_volume_is_known_by_its_claim(name: str, whose: bool) -> None:
+    assert is_claim_of(name, "mariadb") is whose
+
+
+def judged(policy: str | None, asked: Asked = NOTHING, others: tuple[str, ...] = ()) -> list[str]:
+    state = found(*STACK, fullnameOverride="mariadb")
+    removal = plan_removal(record(STACK), state, asked)
+    ours = database_place(removal, state)
+    assert ours == ("slurm", "mariadb")
+    servers: dict[tuple[str, str], Any] = {("elsewhere", name): {} for name in others}
+    servers[ours] = {"spec": {"cleanupPolicy": policy} if policy else {}}
+    return [
+        each.check for each in judge_removal(removal, asked, servers, ours, has_volume=True) if each.check != "kept"
+    ]
+
+
+def test_an_operator_that_would_drop_the_database_is_told_before() -> None:
+    """Its default is Delete (case N42)."""
+    assert judged("Skip") == []
+    assert judged("Delete") == judged(None) == ["data"]
+    assert judged("Delete", EVERYTHING) == []
+
+
+def test_an_operator_that_others_need_stays() -> None:
+    assert judged("Skip", others=("theirs",)) == ["mariadb"]
+
+
+def test_secrets_alone_would_leave_a_volume_that_nothing_opens() -> None:
+    assert judged("Skip", Asked(data=False, secrets=True, crds=False)) == ["secret"]
+    assert judged("Skip", Asked(data=True, secrets=True, crds=False)) == []
