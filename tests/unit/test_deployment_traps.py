@@ -35,6 +35,10 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.traps impo
             "2005: the database's host name",
         ),
         ("fatal: You are running with a database but for some reason we have no TRES from it", "see to slurmdbd"),
+        (
+            "fatal: No Assoc usage file (/var/spool/slurmctld/slurm_slinky-slurm/assoc_usage) to recover",
+            "does not start from half of it",
+        ),
         ("mysql_query failed: 1370 execute command denied", "1370: a right on a routine is missing"),
     ],
 )

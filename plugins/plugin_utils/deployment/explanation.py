@@ -98,7 +98,7 @@ def _events(reader: Reader, found: Mapping[str, Any], known: dict[str, list[Obje
 
 
 def _told_warnings(events: Sequence[Object], found: Mapping[str, Any]) -> tuple[str, ...]:
-    about = _about(events, found["kind"], found["metadata"]["name"])
+    about = _about(events, found["kind"], found)
     return tuple(_said(event) for event in about[-_MOST_EVENTS:])
 
 
@@ -134,8 +134,15 @@ def _time(event: Mapping[str, Any]) -> str:
     return str(next((time for time in times if time), event["metadata"].get("creationTimestamp") or ""))
 
 
-def _about(events: Sequence[Object], kind: str, name: str) -> list[Object]:
-    return [event for event in events if _names(event.get("involvedObject") or {}, kind, name)]
+def _about(events: Sequence[Object], kind: str, found: Mapping[str, Any]) -> list[Object]:
+    """The events of an object; that a pod once had no node says nothing any more when it has one."""
+    placed = bool((found.get("spec") or {}).get("nodeName"))
+    return [
+        event
+        for event in events
+        if _names(event.get("involvedObject") or {}, kind, found["metadata"]["name"])
+        and not (placed and event.get("reason") == "FailedScheduling")
+    ]
 
 
 def _names(about: Mapping[str, Any], kind: str, name: str) -> bool:
@@ -157,7 +164,7 @@ def _is_ready(pod: Mapping[str, Any]) -> bool:
 
 
 def _trouble(pod: Mapping[str, Any], events: Sequence[Object]) -> str:
-    return pod_trouble({"status": pod.get("status") or {}}, _about(events, "Pod", pod["metadata"]["name"]))
+    return pod_trouble({"status": pod.get("status") or {}}, _about(events, "Pod", pod))
 
 
 def _place(reader: Reader, pod: Mapping[str, Any]) -> str:

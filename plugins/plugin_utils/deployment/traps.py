@@ -54,6 +54,10 @@ _TRAPS: Mapping[str, str] = {
     ),
     r"connection refused": "the database does not answer: is its pod ready, does its Service have endpoints?",
     r"running with a database but.*no TRES": "slurmctld ends until slurmdbd answers: see to slurmdbd",
+    r"No \w+ usage file \(\S+\) to recover": (
+        "slurmctld was ended before it had saved its state for the first time, and does not start from half of it: in "
+        "a cluster without jobs delete its claim statesave-… and its pod; else start it once with -i"
+    ),
     r"ImagePullBackOff|ErrImagePull": "the image cannot be pulled: look at its name, the registry, its pull Secret",
     r"FailedScheduling|not scheduled": "no node takes the pod: look at taints, selectors, resources and claims",
     r"FailedMount|CreateContainerConfigError": "what the pod mounts or reads is missing: make it",
