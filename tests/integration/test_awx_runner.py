@@ -184,6 +184,19 @@ def test_a_credential_arrives_as_a_file_and_the_context_from_the_inventory(launc
     assert 'context "admin@paris"' in job.output and "127.0.0.1:1" in job.output, job.output
 
 
+def test_all_stages_go_in_one_job(launch: Launch, tmp_path: Path) -> None:
+    """docs/awx.md has the fleet file name the file of the credential, so that it is read where there is no snapshot."""
+    credential = "{{ lookup('ansible.builtin.env', 'K8S_AUTH_KUBECONFIG') }}"
+    clusters = {
+        "berlin": CLUSTERS["berlin"],
+        "paris": {**CLUSTERS["paris"], "aicr_kubeconfig": credential, "aicr_timeouts": {"k8s": 2, "topology": 2}},
+    }
+    job = launch("AICR site", clusters=clusters)
+    assert job.status != 0 and 'context "admin@paris"' in job.output, job.output
+    made = {path.parent.name for path in (tmp_path / "var-lib-aicr").glob("*/bundle")}
+    assert made == {"berlin"}, "the survey says that nothing is deployed, and berlin needs no cluster for the rest"
+
+
 def test_a_name_that_is_mistyped_is_refused_and_nothing_is_reported(launch: Launch) -> None:
     job = launch("AICR recipe", aicr_slurm_acounting_mode="disabled")
     assert job.status != 0 and 'did you mean "aicr_slurm_accounting_mode"?' in job.output
