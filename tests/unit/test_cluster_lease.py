@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -156,3 +160,40 @@ def test_without_a_run_nothing_is_asked(served: tuple[Kept, Connection]) -> None
     with lease.keep(connection, None, PLACE) as check:
         check()
     assert connection.requests == 0
+
+
+def test_a_worker_whose_run_was_killed_renews_nothing_any_more(served: tuple[Kept, Connection], tmp_path: Path) -> None:
+    """SIGKILL ends ansible-playbook alone; what it forked for a task would hold the Lease as long as the task waits."""
+    kept, connection = served
+    lease.take(connection, "new", PLACE)
+    fork, told = multiprocessing.get_context("fork"), tmp_path / "worker"
+
+    def worker() -> None:
+        with lease.keep(Connection(Access(host=connection.login.server), {}), "new", PLACE, every=0.1):
+            told.write_text(str(os.getpid()))
+            threading.Event().wait(60)
+
+    def run() -> None:
+        fork.Process(target=worker).start()
+        signal.pause()
+
+    begun = fork.Process(target=run)
+    begun.start()
+    wait_for(lambda: told.exists() and told.read_text() != "")
+    version = kept.version
+    wait_for(lambda: kept.version > version + 2)
+    assert begun.pid is not None
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.join(10)
+    wait_for(lambda: _gone(int(told.read_text())))
+    version = kept.version
+    threading.Event().wait(0.5)
+    assert kept.version == version
+
+
+def _gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False

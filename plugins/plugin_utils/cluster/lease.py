@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import multiprocessing
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -177,6 +180,9 @@ class Keeper:
 
     def _work(self) -> None:
         while not self._stop.wait(self._every):
+            if _orphaned():
+                os.kill(os.getpid(), signal.SIGTERM)  # as ansible-playbook would have done at Ctrl-C
+                return
             try:
                 self._renew()
             except AicrError as error:
@@ -192,6 +198,12 @@ class Keeper:
                         {"lease": str(self._place), "run": self._run},
                     )
                     return
+
+
+def _orphaned() -> bool:
+    """Whether the ansible-playbook that began this worker is gone: then the run has died, and must not look alive."""
+    parent = multiprocessing.parent_process()
+    return parent is not None and parent.pid != os.getppid()
 
 
 @contextlib.contextmanager
