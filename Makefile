@@ -150,7 +150,7 @@ cluster: $(SETUP) ## bring up the test cluster CLUSTER (eks-h100, gke-h100, mixe
 
 .PHONY: test-cluster
 test-cluster: $(SETUP) ## tests on the cluster that is up, or on one of their own, or on that of AICR_TEST_KUBECONFIG
-	python -m pytest tests/cluster
+	python -m pytest tests/cluster --durations=0 --durations-min=1
 
 .PHONY: cluster-stop
 cluster-stop: $(SETUP) ## stop what `make cluster` brought up
