@@ -21,6 +21,19 @@ if [[ -n ${BED_NO_TRES:-} && $(</tmp/slurm/slurm.conf) =~ AccountingStorageHost=
 fi
 
 # The image has an init, too: the first process of a container is not ended by a signal that it does not handle yet.
+# Ended before it has saved its state for the first time, slurmctld never starts again from half of it ("No Assoc usage
+# file to recover"). Its operator replaces the pod at once, when no real one would have pulled its image yet; so it may
+# come up first.
 slurmctld -D "$@" &
-trap "kill $!" TERM
-wait $! || wait $!
+slurmctld=$!
+end() {
+    for ((tries = 0; tries < 50; tries++)); do
+        if (: >"/dev/tcp/${BED_ADDRESS}/6817") 2>/dev/null || ! kill -0 "${slurmctld}" 2>/dev/null; then
+            break
+        fi
+        sleep 0.1
+    done
+    kill "${slurmctld}" 2>/dev/null || true
+}
+trap end TERM
+wait "${slurmctld}" || wait "${slurmctld}"
