@@ -232,7 +232,8 @@ error:
       description: The way out.
       type: str
       returned: failure
-      sample: the report has them all; a deployment of the bundle mends what is not as it says
+      sample: >-
+        the report has them all; to deploy the bundle again mends the record and releases that differ, and nothing else
     details:
       description: Small facts, such as the names of the tests that failed.
       type: dict

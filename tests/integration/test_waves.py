@@ -1,0 +1,77 @@
+# Copyright: (c) 2026, AICR Runtime contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waves over an inventory as a user runs them, without a cluster (cases F1, F3): what stops, and what goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from .conftest import Ansible, Run
+
+FLEET = ("a", "b", "c", "d")
+CRITERIA = {"service": "kind", "accelerator": "h100", "intent": "training"}
+
+
+def site(ansible: Ansible, broken: tuple[str, ...], expect: int, *arguments: str, **variables: Any) -> Run:
+    hosts: dict[str, Any] = {
+        name: {"aicr_criteria": {"service": "nonsense"}} if name in broken else {} for name in FLEET
+    }
+    inventory = ansible.folder / "inventory.json"
+    inventory.write_text(json.dumps({"all": {"hosts": hosts, "vars": {"aicr_criteria": CRITERIA}}}), encoding="utf-8")
+    given = ("-e", json.dumps(variables)) if variables else ()
+    return ansible.playbook("aicr.runtime.site", *given, *arguments, inventory=str(inventory), expect=expect)
+
+
+def outcome(ansible: Ansible, ran: Run) -> str:
+    """One letter for each cluster: made, failed, not begun."""
+    made = [(ansible.folder / "artifacts" / name / "recipe.yaml").exists() for name in FLEET]
+    ends = {name: result.get("msg", "") for name, result in ran.results.get("Fail", {}).items()}
+    letters = {name: "n" if ends.get(name, "").startswith("not begun") else "f" for name in ends}
+    assert [letters.get(name, "m") == "m" for name in FLEET] == made
+    return "".join(letters.get(name, "m") for name in FLEET)
+
+
+@pytest.mark.parametrize(
+    ("serial", "budget", "broken", "expected"),
+    [
+        ([1, "100%"], 4, ("a",), "fnnn"),
+        ([2, 1], 4, ("b",), "mfnn"),
+        (1, 2, ("a",), "fmmm"),
+        (1, 2, ("a", "c"), "fmfn"),
+        (1, "50%", ("a", "c"), "fmfn"),
+        ("2", 1, ("b",), "mfnn"),
+        (2, 2, ("a", "b"), "ffnn"),
+        ("2,100%", None, ("c",), "mmfm"),
+    ],
+)
+def test_what_is_begun_after_a_failure(
+    ansible: Ansible, serial: Any, budget: Any, broken: tuple[str, ...], expected: str
+) -> None:
+    ran = site(ansible, broken, 2, aicr_serial=serial, aicr_max_failures=budget)
+    assert outcome(ansible, ran) == expected
+
+
+def test_a_wave_whose_variables_are_all_refused_ends_it(ansible: Ansible) -> None:
+    """Nobody is there to say what the budget is, so there is none."""
+    ran = site(ansible, (), 2, "-e", "aicr_nonsense=1", aicr_serial=1, aicr_max_failures=4)
+    assert outcome(ansible, ran) == "fnnn"
+    assert "the variables were refused: a" in ran.output
+
+
+def test_sizes_in_the_inventory_are_refused_and_not_ignored(ansible: Ansible) -> None:
+    hosts = {"all": {"hosts": dict.fromkeys(FLEET), "vars": {"aicr_criteria": CRITERIA, "aicr_serial": [1, 3]}}}
+    inventory = ansible.folder / "inventory.json"
+    inventory.write_text(json.dumps(hosts), encoding="utf-8")
+    ran = ansible.playbook("aicr.runtime.site", inventory=str(inventory), expect=2)
+    assert outcome(ansible, ran) == "ffff"
+    assert "is set where the play does not see it" in ran.output
+
+
+def test_where_nobody_says_yes_nothing_more_begins(ansible: Ansible) -> None:
+    ran = site(ansible, (), 2, aicr_serial=2, aicr_pause_between_waves="true")
+    assert outcome(ansible, ran) == "mmnn"
+    assert "nobody said yes to this wave" in ran.output
