@@ -20,6 +20,7 @@ import pytest
 from ansible_collections.aicr.runtime.tests.cluster.bed import Api, Bed
 from ansible_collections.aicr.runtime.tests.cluster.bed.__main__ import BEDS
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
+from ansible_collections.aicr.runtime.tests.cluster.charts import charts_folder
 from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 ELSEWHERE = os.environ.get("AICR_TEST_KUBECONFIG")
@@ -43,9 +44,12 @@ class Cluster:
 
 @pytest.fixture(scope="session")
 def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    """A bed of the cluster eks-h100."""
+    """A bed of the cluster eks-h100.
+
+    Of workers side by side (`pytest -n`) the first alone takes the one that is up, for an audit log shall tell of one.
+    """
     up = BEDS / "eks-h100"
-    if (up / "bed.json").exists():
+    if (up / "bed.json").exists() and os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0":
         found = Bed.open(up)
         yield found
         found.close()
@@ -64,6 +68,12 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         return
     with Api.of_kubeconfig(Path(ELSEWHERE)) as api:
         yield Cluster(Path(ELSEWHERE), api)
+
+
+@pytest.fixture(scope="session")
+def charts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a chart for each one of the catalog."""
+    return charts_folder(tmp_path_factory.mktemp("charts"))
 
 
 @pytest.fixture

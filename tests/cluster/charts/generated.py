@@ -123,7 +123,8 @@ class Catalog:
             if of == group:
                 used.append((wanted["kind"], version))
         for kind, version in used:
-            if plural in (f"{kind.lower()}s", f"{kind.lower()}es", f"{kind.lower()[:-1]}ies"):
+            one = kind.lower()
+            if plural in (one, f"{one}s", f"{one}es", f"{one[:-1]}ies"):
                 return kind, version
         return re.sub(r"(ie|e)?s$", "", plural).capitalize(), "v1"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 from ansible.plugins.callback import CallbackBase
 
@@ -25,6 +26,7 @@ class CallbackModule(CallbackBase):
 
     def _record(self, status, outcome):
         line = {
+            "at": time.time(),
             "status": status,
             "host": outcome._host.get_name(),
             "task": outcome._task.get_name(),
