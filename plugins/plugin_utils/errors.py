@@ -47,12 +47,18 @@ class AicrError(Exception):
         self.message = message
         self.hint = hint
         self.details: dict[str, object] = dict(details or {})
+        self._parts: Sequence[AicrError] = ()
 
     def __str__(self) -> str:
         return f"[{self.code.value}] {self.message}" + (f" ({self.hint})" if self.hint else "")
 
     def __reduce__(self) -> tuple[type[AicrError], tuple[Code, str, str, dict[str, object]]]:
         return type(self), (self.code, self.message, self.hint, self.details)
+
+    @property
+    def parts(self) -> Sequence[AicrError]:
+        """The problems that it was combined of (:func:`combined`), else itself."""
+        return self._parts or (self,)
 
     def to_result(self) -> dict[str, object]:
         """The ``error`` value of a failed task: ``{code, message, hint, details}``, plain types only."""
@@ -117,18 +123,20 @@ def combined(problems: Sequence[AicrError]) -> AicrError:
 
     The code is the one that all share, otherwise ``INVALID_REQUEST``. Each problem stands in ``details.problems``.
     """
-    unique = {problem.message: problem for problem in problems}
+    unique = {problem.message: problem for whole in problems for problem in whole.parts}
     ordered = [unique[message] for message in sorted(unique)]
     if len(ordered) == 1:
         return ordered[0]
     codes = {problem.code for problem in ordered}
     hints = dict.fromkeys(problem.hint for problem in ordered if problem.hint)
-    return AicrError(
+    error = AicrError(
         codes.pop() if len(codes) == 1 else Code.INVALID_REQUEST,
         f"{len(ordered)} problems: " + "; ".join(problem.message for problem in ordered),
         "; ".join(hints),
         {"problems": [problem.to_result() for problem in ordered]},
     )
+    error._parts = ordered
+    return error
 
 
 def raise_all(problems: Iterable[AicrError]) -> None:

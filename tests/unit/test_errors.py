@@ -28,3 +28,11 @@ def test_control_characters_are_shown() -> None:
 
 def test_a_long_word_is_cut_as_well() -> None:
     assert len(errors.not_found(f"{'x' * 100_000}: no such file").message) < 5000
+
+
+def test_what_several_gates_found_is_counted_once() -> None:
+    inner = errors.combined([errors.invalid("b", "mend b"), errors.not_found("a")])
+    whole = errors.combined([inner, errors.invalid("c"), errors.invalid("b", "mend b")])
+    assert whole.message == "3 problems: a; b; c"
+    assert [one["message"] for one in whole.details["problems"]] == ["a", "b", "c"]  # type: ignore[attr-defined]
+    assert whole.hint == "mend b"
