@@ -17,6 +17,7 @@ MADE_BY_THE_CLUSTER = frozenset(
         "Endpoints",
         "EndpointSlice",
         "Event",
+        "IPAddress",
         "Lease",
         "Node",
         "PersistentVolume",
