@@ -204,6 +204,26 @@ def test_a_timeout_names_object_expectation_conditions_pods_and_events(bed: Bed,
     assert (trouble["path"], trouble["expected"]) == ("status.(availableReplicas > `0`)", "true")
 
 
+def test_that_a_pod_once_had_no_node_is_no_reason_any_more(bed: Bed, namespace: str) -> None:
+    workload(bed.api, namespace, **{"bed/hold": "unready"})
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    (pod,) = eventually(lambda: [one for one in bed.api.items(pods) if one["spec"].get("nodeName")])
+    about = {"kind": "Pod", "namespace": namespace, **{key: pod["metadata"][key] for key in ("name", "uid")}}
+    event = {"type": "Warning", "reason": "FailedScheduling", "message": "0/3 nodes are available"}
+    body = {**event, "metadata": {"name": "before"}, "involvedObject": about}
+    bed.api.create(f"/api/v1/namespaces/{namespace}/events", body)
+    result = ready(bed.kubeconfig, recipe(namespace, asserts=check(available(namespace))), timeout=1)
+    assert "web" in result["error"]["message"]
+    assert "0/3 nodes" not in result["error"]["message"]
+    assert "no node takes the pod" not in result["error"]["hint"]
+    bed.api.patch(
+        APPS.format(namespace, "deployments/web"), {"spec": {"template": {"spec": {"nodeSelector": {"no": "such"}}}}}
+    )
+    eventually(lambda: [one for one in bed.api.items(pods) if not one["spec"].get("nodeName")])
+    result = ready(bed.kubeconfig, recipe(namespace, asserts=check(available(namespace))), timeout=2)
+    assert "no node takes the pod" in result["error"]["hint"]
+
+
 def test_an_old_revision_that_is_available_is_not_ready(bed: Bed, namespace: str) -> None:
     """Case N45: the check alone holds of the revision before."""
     path = workload(bed.api, namespace, replicas=2)
