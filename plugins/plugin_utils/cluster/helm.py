@@ -159,10 +159,12 @@ class Helm:
 
         :raises AicrError: see :meth:`upgrade`.
         """
+        # The watcher of helm 4 takes what is still ending for an error, long before the time is up.
+        wait = "--wait=legacy" if self.version >= (4, 0) else "--wait"
         arguments = [
             "uninstall",
             name,
-            "--wait",
+            wait,
             "--cascade=foreground",
             f"--namespace={namespace}",
             f"--timeout={self._settings.timeout:.3f}s",
