@@ -67,8 +67,8 @@ path:
   sample: /srv/clusters/artifacts/eks-slurm
 waves:
   description:
-    - What the end of a wave needs to know. C(canary) says whether any failure of the first wave ends the play, C(budget)
-      how many failures in all waves do, and C(serial) whether there are waves.
+    - What the end of a wave needs to know. C(canary) says whether any failure of the first wave ends the play,
+      C(budget) how many failures in all waves do, and C(serial) whether there are waves.
   returned: when O(stages) has V(waves)
   type: dict
   sample: {canary: true, budget: 1, serial: true}

@@ -477,7 +477,11 @@ def test_an_overlay_by_itself_may_name_a_parent_that_is_not_there(tmp_path: Path
 def test_a_file_laid_over_a_catalog_that_has_no_effect_is_refused(tmp_path: Path) -> None:
     root, own = lay_out(tmp_path / "root"), tmp_path / "own"
     registry = "kind: ComponentRegistry\napiVersion: aicr.run/v1alpha2\ncomponents: []\n"
-    right = {"registry.yaml": registry, "components/alpha/values.yaml": "replicas: 2\n", "components/README.md": "Mine."}
+    right = {
+        "registry.yaml": registry,
+        "components/alpha/values.yaml": "replicas: 2\n",
+        "components/README.md": "Mine.",
+    }
     Catalog.load(root, lay_out(own, right))
     lay_out(own, {"components/beta/value.yaml": "level: 3\n"})
     with pytest.raises(AicrError, match=r"own/components/beta/value\.yaml: has no effect") as caught:

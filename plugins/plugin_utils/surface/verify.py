@@ -115,7 +115,8 @@ def _failure(failed: Sequence[Test]) -> AicrError | None:
     return AicrError(
         Code.CONFLICT,
         f"{len(failed)} of the tests of this cluster failed: {shown}" + (f"; and {more} more" if more > 0 else ""),
-        "the report has them all; to deploy the bundle again mends the record and releases that differ, and nothing else",
+        "the report has them all; to deploy the bundle again mends the record and releases that differ, "
+        "and nothing else",
         {"failed": [test.name for test in failed]},
     )
 
