@@ -54,9 +54,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
     return bundled(tmp_path_factory.mktemp("disabled"), "disabled", dynamic=OPEN)
 
 
-@pytest.fixture
-def deployments(ansible: Ansible, own: Bed, charts: Path) -> Deployments:
-    return Deployments(ansible, own, charts)
+@pytest.fixture(scope="module")
+def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
+    """From one folder, as from one controller: a report that is there already is no change."""
+    return Deployments(Ansible(tmp_path_factory.mktemp("ansible")), own, charts)
 
 
 SITE = {

@@ -81,6 +81,13 @@ class Synced:
         body = {key: value for key, value in child.items() if key != "metadata"}
         if kind in _FIXED:
             body["spec"] = {key: value for key, value in child["spec"].items() if key not in _FIXED[kind]}
+        if "template" in body.get("spec", ()):
+            template, there_spec = body["spec"]["template"], there["spec"]["template"]["spec"]
+            wanted = template["spec"]
+            selector = wanted.get("nodeSelector") or {}
+            spec = {**_removed(there_spec, wanted), **wanted}
+            spec["nodeSelector"] = {**_removed(there_spec.get("nodeSelector") or {}, selector), **selector}
+            body["spec"] = {**body["spec"], "template": {**template, "spec": spec}}
         metadata = {key: child["metadata"][key] for key in ("annotations", "labels") if key in child["metadata"]}
         self.objects.patch(kind, namespace, name, {**body, "metadata": metadata})
 
@@ -96,6 +103,11 @@ class Synced:
         if found is None:
             raise Failure(f'{what}Controller.slinky.slurm.net "{name}" not found')
         return found
+
+
+def _removed(there: Object, wanted: Object) -> Object:
+    """What is to go, for a merge; a default of the API server comes back, so that it is no change."""
+    return {key: None for key in there if key not in wanted}
 
 
 def key_hashes(synced: Synced, one: Object, hashed: Callable[[str, Any], dict[str, str]]) -> dict[str, str]:
