@@ -172,7 +172,7 @@ class Planned:
         warnings = [one for one in self.obstacles if one.severity != ERROR]
         kept = [one.to_item() for one in self.removal.stays]
         nothing = not self.removal.order and not self.data
-        begins, ends = self._records(to_text(reversed(kept)))
+        begins, ends = self._records(to_text(sorted(kept, key=lambda one: (one["namespace"], one["name"]))))
         result: dict[str, Any] = {
             "changed": False,
             "summary": {"releases": len(self.removal.order), "objects": len(self.data), "errors": len(errors)},
