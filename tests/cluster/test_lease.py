@@ -10,7 +10,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -132,7 +132,7 @@ def test_the_clock_of_the_controller_does_not_count(
 ) -> None:
     class Tomorrow(datetime):
         @classmethod
-        def now(cls, tz: Any = None) -> Tomorrow:
+        def now(cls, tz: Any = None) -> Self:
             return cls.fromtimestamp(datetime.now(tz).timestamp() + 86400, tz)
 
     lease.take(connection, "one", place)

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -73,9 +74,9 @@ def launch(tmp_path: Path) -> Launch:
     def run(
         name: str,
         *,
-        answers: Mapping[str, object] = {},
-        artifacts: Mapping[str, object] = {},
-        clusters: Mapping[str, Mapping[str, object]] = CLUSTERS,
+        answers: Mapping[str, object] = MappingProxyType({}),
+        artifacts: Mapping[str, object] = MappingProxyType({}),
+        clusters: Mapping[str, Mapping[str, object]] | None = None,
         **variables: object,
     ) -> Job:
         template = TEMPLATES[name]
@@ -84,8 +85,8 @@ def launch(tmp_path: Path) -> Launch:
             (private / folder).mkdir(parents=True)
         shutil.copytree(AWX / "project", private / "project")
         hosts = {
-            "all": {"hosts": [*clusters]},
-            "_meta": {"hostvars": clusters},
+            "all": {"hosts": [*(clusters or CLUSTERS)]},
+            "_meta": {"hostvars": clusters or CLUSTERS},
         }
         script = private / "inventory" / "hosts"
         script.write_text(f"#!{sys.executable}\nprint({json.dumps(hosts)!r})\n", encoding="utf-8")

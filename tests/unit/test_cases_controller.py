@@ -78,7 +78,7 @@ def test_there_is_something_to_try() -> None:
 def test_a_whole_number_may_come_as_text(path: tuple[str, ...]) -> None:
     """W3: a port is 3306 and "3306", and nothing else becomes a number or goes missing."""
     assert read(path, 3306) == read(path, "3306") == 3306
-    assert type(read(path, "3306")) is int
+    assert isinstance(read(path, "3306"), int)
     for wrong in ("", " ", "3306x", "33.06", 33.06, True, [], {}):
         with pytest.raises(AicrError, match=path[-1]):
             read(path, wrong)

@@ -34,9 +34,9 @@ def server() -> Iterator[FakeApi]:
         yield running
 
 
-def refused(address: str, environ: Mapping[str, str] = NOBODY, limits: Limits | None = None) -> AicrError:
+def refused(address: str, environ: Mapping[str, str] | None = None, limits: Limits | None = None) -> AicrError:
     with pytest.raises(AicrError) as caught:
-        fetch(address, environ, limits)
+        fetch(address, NOBODY if environ is None else environ, limits)
     return caught.value
 
 

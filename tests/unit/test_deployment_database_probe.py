@@ -265,7 +265,7 @@ def test_the_ca_is_mounted_from_where_it_is(kind: str, source: str) -> None:
 STAND_IN = """#!/bin/bash
 printf '%s ' "$@" >> "$0.arguments"
 printf '%s' "ERROR 1045 (28000): \\"quoted\\" \\\\ $MYSQL_PWD ü
-	end" >&2
+\tend" >&2
 exit 1
 """
 

@@ -166,8 +166,10 @@ def test_the_way_out_of_a_mismatch_is_the_catalogs(tmp_path: Path) -> None:
 
 
 def test_a_profile_is_not_forgotten_when_a_snapshot_rules_its_overlay_out(tmp_path: Path) -> None:
-    declaring = rke2(criteria={"service": "rke2", "intent": "training"},
-                    constraints=[{"name": "K8s.server.version", "value": ">= 1.40"}])  # fmt: skip
+    declaring = rke2(
+        criteria={"service": "rke2", "intent": "training"},
+        constraints=[{"name": "K8s.server.version", "value": ">= 1.40"}],
+    )
     plain = [
         overlay("any-rke2", criteria={"service": "rke2"}),
         overlay("any-training", criteria={"intent": "training"}),

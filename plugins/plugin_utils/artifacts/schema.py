@@ -61,8 +61,8 @@ def _schema(annotation: Any, strict: bool, definitions: dict[str, Schema]) -> An
     if annotation in (object, Any):
         return True
     if origin in (typing.Union, types.UnionType):
-        choices = [_schema(each, strict, definitions) for each in arguments if each is not type(None)]
-        nullable = [{"type": "null"}] if type(None) in arguments else []
+        choices = [_schema(each, strict, definitions) for each in arguments if each is not types.NoneType]
+        nullable = [{"type": "null"}] if types.NoneType in arguments else []
         return {"anyOf": [*choices, *nullable]}
     if origin is tuple:
         return {"type": "array", "items": _schema(arguments[0], strict, definitions)}

@@ -18,6 +18,8 @@ import yaml
 from .generated import Catalog
 
 _HERE = Path(__file__).parent
+_TEMPLATE = ".tpl"
+"""What a template is called besides here: it is no YAML before Helm has rendered it."""
 _CRDS = {"mariadb-operator-crds": "mariadb", "slurm-operator-crds": "slinky"}
 _APP_VERSIONS = {"slurm": "26.05", "mariadb-cluster": "0.0.0"}
 """Where it is not the chart's version: operators.md section 4."""
@@ -52,7 +54,7 @@ def _files(catalog: Catalog, component: str, chart: str) -> Mapping[str, str]:
         return {f"templates/{file.name}": file.read_text(encoding="utf-8") for file in crds}
     folder = _HERE / "handmade" / chart
     files = {
-        str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+        str(file.relative_to(folder)).removesuffix(_TEMPLATE): file.read_text(encoding="utf-8")
         for file in sorted(folder.rglob("*"))
         if file.is_file()
     }
