@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection im
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.snapshot import TIMEOUTS, Collected, collect
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed
+from ansible_collections.aicr.runtime.tests.cluster.bed.api import ApiError
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
 from ansible_collections.aicr.runtime.tests.cluster.bed.faults import Fault, FaultyApi, Kind
 
@@ -69,6 +70,7 @@ def crd(group: str, plural: str, kind: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def kinds(bed: Bed) -> Iterator[None]:
     """All kinds that a collector looks for are served, and there is one Slurm controller."""
+    remove(bed)  # what charts of other tests have left: Helm keeps CRDs
     for group, resources in SERVED.items():
         for plural, kind in resources.items():
             bed.api.create(CRDS, crd(group, plural, kind))
@@ -81,26 +83,36 @@ def kinds(bed: Bed) -> Iterator[None]:
                 return False
         return True
 
-    eventually(served)
-    eventually(
-        lambda: bool(
-            bed.api.create(
-                controllers,
-                {
-                    "apiVersion": "slinky.slurm.net/v1beta1",
-                    "kind": "Controller",
-                    "metadata": {"name": "slurm"},
-                    "spec": {},
-                },
-            )
-        )
-    )
+    controller = {
+        "apiVersion": "slinky.slurm.net/v1beta1",
+        "kind": "Controller",
+        "metadata": {"name": "slurm"},
+        "spec": {},
+    }
+    eventually(lambda: found(served))
+    eventually(lambda: found(lambda: bool(bed.api.create(controllers, controller))))
     yield
+    remove(bed)
+
+
+def found(ask: Callable[[], bool]) -> bool:
+    """What it says, or no as long as the API server does not know the kind yet."""
+    try:
+        return ask()
+    except ApiError as error:
+        if error.code not in (404, 429):
+            raise
+        return False
+
+
+def remove(bed: Bed) -> None:
+    """All kinds that a collector looks for, whoever has made them."""
+    there = {one["metadata"]["name"] for one in bed.api.items(CRDS)}
     for group, resources in SERVED.items():
-        for plural in resources:
-            bed.api.delete(f"{CRDS}/{plural}.{group}")
-    for group in SERVED:
-        eventually(lambda group=group: not any(g["name"] == group for g in bed.api.get("/apis")["groups"]))
+        for name in there & {f"{plural}.{group}" for plural in resources}:
+            bed.api.delete(f"{CRDS}/{name}")
+    names = {f"{plural}.{group}" for group, resources in SERVED.items() for plural in resources}
+    eventually(lambda: not names & {one["metadata"]["name"] for one in bed.api.items(CRDS)})
 
 
 @pytest.fixture(scope="module")
