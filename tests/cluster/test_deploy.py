@@ -19,7 +19,6 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.access import
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection import Connection
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed
 from ansible_collections.aicr.runtime.tests.cluster.bundled import CRITERIA, SLURM, Bundled, bundled
-from ansible_collections.aicr.runtime.tests.cluster.charts import charts_folder
 from ansible_collections.aicr.runtime.tests.cluster.deployments import (
     DEPLOY,
     INSTALL,
@@ -41,11 +40,6 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     bed = Bed.start(tmp_path_factory.mktemp("deploy") / "kind", "kind")
     yield bed
     bed.stop()
-
-
-@pytest.fixture(scope="module")
-def charts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return charts_folder(tmp_path_factory.mktemp("charts"))
 
 
 @pytest.fixture(scope="module")

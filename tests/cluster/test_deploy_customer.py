@@ -21,7 +21,6 @@ from ansible_collections.aicr.runtime.tests.cluster.bed import Bed, Database
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
 from ansible_collections.aicr.runtime.tests.cluster.bundled import Bundled, bundled
 from ansible_collections.aicr.runtime.tests.cluster.census import census
-from ansible_collections.aicr.runtime.tests.cluster.charts import charts_folder
 from ansible_collections.aicr.runtime.tests.cluster.deployments import (
     ASK,
     DEPLOY,
@@ -98,8 +97,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
 
 
 @pytest.fixture(scope="module")
-def deployments(own: Bed, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
-    charts = charts_folder(tmp_path_factory.mktemp("charts"))
+def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
     return Deployments(Ansible(tmp_path_factory.mktemp("ansible")), own, charts, ["-vvvv"])
 
 

@@ -22,7 +22,6 @@ from ansible_collections.aicr.runtime.tests.cluster.bed.audit import Request
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
 from ansible_collections.aicr.runtime.tests.cluster.bundled import Bundled, bundled
 from ansible_collections.aicr.runtime.tests.cluster.census import census
-from ansible_collections.aicr.runtime.tests.cluster.charts import charts_folder
 from ansible_collections.aicr.runtime.tests.cluster.deployments import (
     ASK,
     DEPLOY,
@@ -51,11 +50,6 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     bed = Bed.start(tmp_path_factory.mktemp("provided") / "kind", "kind")
     yield bed
     bed.stop()
-
-
-@pytest.fixture(scope="module")
-def charts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return charts_folder(tmp_path_factory.mktemp("charts"))
 
 
 @pytest.fixture(scope="module")

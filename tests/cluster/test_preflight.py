@@ -28,7 +28,6 @@ from ansible_collections.aicr.runtime.tests.cluster.bed import Bed, Object
 from ansible_collections.aicr.runtime.tests.cluster.bed.api import ApiError
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
 from ansible_collections.aicr.runtime.tests.cluster.bundled import SLURM, Bundled, bundled
-from ansible_collections.aicr.runtime.tests.cluster.charts import charts_folder
 
 SECRET = "planted-7f31d0-secret"
 CRDS = Path(__file__).resolve().parent / "charts" / "crds" / "slinky"
@@ -42,11 +41,6 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     bed.api.create("/api/v1/namespaces", {"metadata": {"name": "slurm"}})
     yield bed
     bed.stop()
-
-
-@pytest.fixture(scope="module")
-def charts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return charts_folder(tmp_path_factory.mktemp("charts"))
 
 
 @pytest.fixture(scope="module")

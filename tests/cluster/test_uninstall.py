@@ -16,7 +16,6 @@ import pytest
 
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed
 from ansible_collections.aicr.runtime.tests.cluster.bundled import Bundled, bundled
-from ansible_collections.aicr.runtime.tests.cluster.charts import charts_folder
 from ansible_collections.aicr.runtime.tests.cluster.deployments import (
     DEPLOY,
     LEASE,
@@ -49,8 +48,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
 
 
 @pytest.fixture(scope="module")
-def deployments(own: Bed, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
-    charts = charts_folder(tmp_path_factory.mktemp("charts"))
+def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
     return Deployments(Ansible(tmp_path_factory.mktemp("ansible")), own, charts)
 
 
