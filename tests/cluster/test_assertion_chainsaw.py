@@ -281,13 +281,23 @@ def compare(questions: list[Question]) -> Counter[bool]:
     """Ask both, and say how often each verdict was given."""
     answers = ask(questions)
     different = [
-        f"{question.operation} {json.dumps(question.resource)} of {len(question.objects or ())}: Chainsaw "
+        f"{question.operation} {json.dumps(question.resource)} of {json.dumps(question.objects)}: Chainsaw "
         f"{'passes' if answer.passed else 'fails: ' + answer.error}"
         for question, answer in zip(questions, answers, strict=True)
         if ours(question.operation, question.resource, question.objects or ()) is not answer.passed
+        and not undecided(question)
     ]
     assert not different, "\n".join(different)
     return Counter(answer.passed for answer in answers)
+
+
+def undecided(question: Question) -> bool:
+    """Whether Chainsaw answers now this, now that.
+
+    It goes through the keys of a mapping in an order of chance, and ends at the first that cannot be evaluated; so the
+    order decides whether a name is known yet, for one.
+    """
+    return len({answer.passed for answer in ask([question] * 100)}) == 2
 
 
 def test_odd_trees() -> None:
