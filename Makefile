@@ -148,9 +148,12 @@ CLUSTER ?= eks-h100
 cluster: $(SETUP) ## bring up the test cluster CLUSTER (eks-h100, gke-h100, mixed, kind) on loopback
 	$(BED) start $(CLUSTER)
 
+# Files side by side, for tests mostly wait; those of a file are in order. Another cluster is asked for one thing at a time.
+FILES_AT_ONCE := $(if $(AICR_TEST_KUBECONFIG),0,2)
+
 .PHONY: test-cluster
 test-cluster: $(SETUP) ## tests on the cluster that is up, or on one of their own, or on that of AICR_TEST_KUBECONFIG
-	python -m pytest tests/cluster --durations=0 --durations-min=1
+	python -m pytest tests/cluster -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder --durations=0 --durations-min=1
 
 .PHONY: cluster-stop
 cluster-stop: $(SETUP) ## stop what `make cluster` brought up
