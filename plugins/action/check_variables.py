@@ -42,4 +42,5 @@ class ActionModule(Action):
             options["stages"],
             len(self._task_vars.get("ansible_play_hosts_all", ())),
             play.serial,
+            options.environ,
         )

@@ -65,6 +65,14 @@ path:
   returned: success
   type: str
   sample: /srv/clusters/artifacts/eks-slurm
+cluster:
+  description:
+    - Whether a cluster is meant, by C(aicr_kubeconfig), C(aicr_context), C(aicr_host) or C(aicr_in_cluster), or by
+      E(K8S_AUTH_KUBECONFIG) or E(K8S_AUTH_HOST). The environment does not count with C(aicr_host_snapshot).
+    - C(aicr.runtime.site) looks at such a cluster if it was given no snapshot.
+  returned: success
+  type: bool
+  sample: true
 waves:
   description:
     - What the end of a wave needs to know. C(canary) says whether any failure of the first wave ends the play,

@@ -54,6 +54,23 @@ def test_awx_says_host_token_and_certificates() -> None:
     assert access.validate_certs is False
 
 
+@pytest.mark.parametrize(
+    ("access", "environ", "meant"),
+    [
+        (Access(), {}, False),
+        (Access(), {"KUBECONFIG": "/kube", "K8S_AUTH_CONTEXT": "prod", "K8S_AUTH_API_KEY": "x"}, False),
+        (Access(), {"K8S_AUTH_KUBECONFIG": ""}, False),
+        (Access(), {"K8S_AUTH_KUBECONFIG": "/kube"}, True),
+        (Access(), AWX, True),
+        (Access(context="prod"), {}, True),
+        (Access(in_cluster=True), {}, True),
+    ],
+)
+def test_a_cluster_is_meant_where_anything_leads_to_one(access: Access, environ: dict[str, str], meant: bool) -> None:
+    """A context without a kubeconfig leads nowhere; to go on as if there were no cluster would hide that."""
+    assert access.is_meant(environ) is meant
+
+
 def test_a_kubeconfig_of_the_environment_comes_with_its_context() -> None:
     environ = {"K8S_AUTH_KUBECONFIG": "/kube", "K8S_AUTH_CONTEXT": "prod"}
     assert Access().resolve(environ) == Access(kubeconfig="/kube", context="prod")

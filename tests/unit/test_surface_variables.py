@@ -128,3 +128,24 @@ def test_the_variables_of_other_stages_are_only_known_by_name() -> None:
     assert check_variables("berlin", list(values), values, ["recipe"]).folder == folder()
     with pytest.raises(AicrError):
         check_variables("berlin", list(values), values, ["bundle"])
+
+
+@pytest.mark.parametrize(
+    ("values", "meant"),
+    [
+        ({}, False),
+        ({"aicr_context": "prod"}, True),
+        ({"aicr_in_cluster": "false"}, False),
+        ({"aicr_in_cluster": "true"}, True),
+        ({"aicr_kubeconfig": "/kube"}, True),
+        ({"aicr_kubeconfig": "/kube", "aicr_host_snapshot": True}, True),
+    ],
+)
+def test_a_variable_says_that_there_is_a_cluster(values: dict[str, Any], meant: bool) -> None:
+    assert check_variables("berlin", list(values), values, STAGES).cluster is meant
+
+
+@pytest.mark.parametrize(("values", "meant"), [({}, True), ({"aicr_host_snapshot": True}, False)])
+def test_the_environment_does_so_too_but_not_of_a_machine(values: dict[str, Any], meant: bool) -> None:
+    environ = {"K8S_AUTH_KUBECONFIG": "/kube"}
+    assert check_variables("berlin", list(values), values, STAGES, environ=environ).cluster is meant

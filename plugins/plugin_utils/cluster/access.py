@@ -79,6 +79,13 @@ class Access:
         access._check()
         return access
 
+    def is_meant(self, environ: Mapping[str, str]) -> bool:
+        """Whether anything says that there is a cluster to look at: a way to it, or a context to be looked up.
+
+        The way may still be wrong, or lack the kubeconfig of its context; :meth:`resolve` says so.
+        """
+        return bool(self._ways() or self.context or any(environ.get(f"K8S_AUTH_{name}") for name in _WAYS))
+
     def _ways(self) -> list[str]:
         ways = {"kubeconfig": self.kubeconfig, "host": self.host, "in_cluster": self.in_cluster}
         return [name for name, value in ways.items() if value]
@@ -111,6 +118,9 @@ _VARIABLES = {
     "impersonate_groups": "IMPERSONATE_GROUPS",
 }
 """The names that kubernetes.core reads and AWX's credential types write."""
+
+_WAYS = ("KUBECONFIG", "HOST")
+"""Those of them that name a cluster."""
 
 
 def _bool(said: Mapping[str, str], name: str) -> bool | None:

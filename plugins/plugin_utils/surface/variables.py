@@ -10,8 +10,10 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+from ..cluster.access import Access
 from ..errors import AicrError, invalid, raise_all
 from . import waves
 from .lease import RUN
@@ -100,15 +102,17 @@ class Checked:
     """What the playbooks go on with.
 
     :ivar folder: where the artifacts of the cluster are.
+    :ivar cluster: whether a cluster is meant, by a variable or by ``K8S_AUTH_*``.
     :ivar waves: those of the play, where that stage was asked for.
     """
 
     folder: str
+    cluster: bool
     waves: waves.Waves | None = None
 
     def deliver(self, **_task: bool) -> dict[str, Any]:
         """The task's result, which is the same in check mode."""
-        result: dict[str, Any] = {"changed": False, "path": self.folder}
+        result: dict[str, Any] = {"changed": False, "path": self.folder, "cluster": self.cluster}
         return result | ({"waves": self.waves.to_result()} if self.waves else {})
 
 
@@ -119,6 +123,7 @@ def check_variables(
     stages: Sequence[str],
     hosts: int = 1,
     serial: Sequence[object] | None = None,
+    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> Checked:
     """Check the variables of one host before anything is done for it.
 
@@ -128,6 +133,8 @@ def check_variables(
     :param stages: whose variables are checked by value; the others are only known by name.
     :param hosts: how many hosts the play has.
     :param serial: the keyword of the play.
+    :param environ: what stands for variables of a cluster where none is set. It is not asked about a host that is
+        itself looked at: such a host is a machine.
     :raises AicrError: INVALID_REQUEST with everything that is wrong.
     """
     problems = [unknown("variable", name, name, SPEC) for name in names if name not in SPEC]
@@ -139,10 +146,9 @@ def check_variables(
             )
         )
     spec = {**EVERYWHERE, **{name: option for stage in stages for name, option in STAGES[stage].items()}}
+    parsed: Mapping[str, Any] = {}
     try:
-        directory = parse(spec, {name: value for name, value in values.items() if name in spec})[
-            f"{PREFIX}artifacts_dir"
-        ]
+        parsed = parse(spec, {name: value for name, value in values.items() if name in spec}).values
     except AicrError as error:
         problems.append(error)
     found = None
@@ -152,4 +158,7 @@ def check_variables(
         except AicrError as error:
             problems.append(error)
     raise_all(problems)
-    return Checked(os.path.join(os.path.realpath(directory or "artifacts"), host), found)
+    said = {name: parsed.get(f"{PREFIX}{name}") for name in ("kubeconfig", "context", "host", "in_cluster")}
+    meant = Access(**said).is_meant({} if parsed.get(f"{PREFIX}host_snapshot") else environ)
+    folder = os.path.join(os.path.realpath(parsed[f"{PREFIX}artifacts_dir"] or "artifacts"), host)
+    return Checked(folder, meant, found)
