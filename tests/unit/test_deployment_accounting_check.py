@@ -115,6 +115,7 @@ def test_a_cluster_that_has_not_registered_is_told_with_those_that_have() -> Non
     assert "(it knows: none)" in none.message
     assert "(it knows: slurm_other, lab)" in other.message
     assert none.error.code.value == "NOT_FOUND"
+    assert "kubectl -n slurm delete pod slurm-controller-0" in none.hint
 
 
 def test_stored_procedures_that_may_not_be_called_are_a_missing_right() -> None:

@@ -18,6 +18,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.uninstall 
     database_place,
     holds_crds,
     is_claim_of,
+    is_made_of,
     judge_removal,
     plan_removal,
 )
@@ -97,16 +98,24 @@ def test_a_volume_is_known_by_its_claim(name: str, whose: bool) -> None:
     assert is_claim_of(name, "mariadb") is whose
 
 
-def judged(policy: str | None, asked: Asked = NOTHING, others: tuple[str, ...] = ()) -> list[str]:
+def of_mariadb(kind: str, policy: str | None, name: str = "mariadb") -> dict[str, Any]:
+    """An object of its operator's; what it has made of a MariaDB belongs to that."""
+    owners = [{"kind": "MariaDB", "name": "mariadb", "controller": True}] if kind != "MariaDB" else []
+    metadata = {"namespace": "slurm", "name": name, "ownerReferences": owners}
+    return {"kind": kind, "metadata": metadata, "spec": {"cleanupPolicy": policy} if policy else {}}
+
+
+def judged(
+    policy: str | None, asked: Asked = NOTHING, others: tuple[str, ...] = (), made: tuple[Any, ...] = ()
+) -> list[str]:
     state = found(*STACK, fullnameOverride="mariadb")
     removal = plan_removal(record(STACK), state, asked)
     ours = database_place(removal, state)
     assert ours == ("slurm", "mariadb")
     servers: dict[tuple[str, str], Any] = {("elsewhere", name): {} for name in others}
-    servers[ours] = {"spec": {"cleanupPolicy": policy} if policy else {}}
-    return [
-        each.check for each in judge_removal(removal, asked, servers, ours, has_volume=True) if each.check != "kept"
-    ]
+    servers[ours] = of_mariadb("MariaDB", policy)
+    obstacles = judge_removal(removal, asked, servers, ours, made, has_volume=True)
+    return [each.check for each in obstacles if each.check != "kept"]
 
 
 def test_an_operator_that_would_drop_the_database_is_told_before() -> None:
@@ -114,6 +123,22 @@ def test_an_operator_that_would_drop_the_database_is_told_before() -> None:
     assert judged("Skip") == []
     assert judged("Delete") == judged(None) == ["data"]
     assert judged("Delete", EVERYTHING) == []
+
+
+@pytest.mark.parametrize("kind", ["Database", "User", "Grant"])
+def test_what_was_made_of_a_mariadb_has_a_policy_of_its_own(kind: str) -> None:
+    """It was copied when the object was made, so one that was mended in the MariaDB alone protects nothing (N42)."""
+    assert judged("Skip", made=(of_mariadb(kind, "Skip"),)) == []
+    for policy in ("Delete", None):
+        assert judged("Skip", made=(of_mariadb("User", "Skip"), of_mariadb(kind, policy))) == ["data"]
+        assert judged("Skip", EVERYTHING, made=(of_mariadb(kind, policy),)) == []
+
+
+def test_what_goes_with_a_mariadb_is_what_was_made_of_it() -> None:
+    """A Database that somebody else has made on the same server stays when that goes, and is nobody's concern here."""
+    assert is_made_of(of_mariadb("Database", "Skip"), "mariadb")
+    assert not is_made_of(of_mariadb("Database", "Skip"), "another")
+    assert not is_made_of({"kind": "Database", "metadata": {"name": "x", "namespace": "slurm"}}, "mariadb")
 
 
 def test_an_operator_that_others_need_stays() -> None:

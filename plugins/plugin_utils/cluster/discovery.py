@@ -21,9 +21,10 @@ class Group:
     name: str
     resources: Mapping[str, str]
 
-    def path(self, resource: str) -> str:
-        """Where all objects of a served resource are listed."""
-        return f"/apis/{self.name}/{self.resources[resource]}/{resource}"
+    def path(self, resource: str, namespace: str | None = None) -> str:
+        """Where the objects of a served resource are listed, in a namespace or all of them."""
+        within = f"namespaces/{namespace}/" if namespace else ""
+        return f"/apis/{self.name}/{self.resources[resource]}/{within}{resource}"
 
 
 def discover(reader: Reader, name: str) -> Group | None:

@@ -117,8 +117,9 @@ def _findings(said: Mapping[str, str], accounting: Accounting, daemon: Callable[
         yield _failure(
             Outcome.NOT_REGISTERED,
             f"{place}: knows no cluster {cluster} (it knows: {others})",
-            "slurmctld registers itself when it starts: see the log of its pod; the name changes with namespace and "
-            "release",
+            "slurmctld registers when it starts, and if slurmdbd did not answer then, never again: start it anew by "
+            f"kubectl -n {accounting.namespace} delete pod {accounting.name}-controller-0 (jobs go on), then run this "
+            "again; the name changes with namespace and release",
         )
     elif said.get("associations"):
         yield _association_refusal(_errors(said["associations"]), accounting)

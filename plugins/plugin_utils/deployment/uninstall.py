@@ -11,7 +11,7 @@ is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..cluster.read import Object
@@ -27,6 +27,7 @@ UNINSTALLED, BEGUN = "uninstalled", "uninstalling"
 
 _CRD = re.compile(r"^kind:\s*\"?CustomResourceDefinition\b", re.MULTILINE)
 _KEPT = re.compile(r"^\s+\"?helm\.sh/resource-policy\"?:\s*\"?keep\b", re.MULTILINE)
+_DROPPED = {"MariaDB": "the database", "Database": "the database", "User": "the account", "Grant": "its rights"}
 _SECRETS = ("mariadb.rootPasswordSecretKeyRef.name", "mariadb.passwordSecretKeyRef.name")
 
 
@@ -108,24 +109,40 @@ def is_claim_of(name: str, database: str) -> bool:
     return re.fullmatch(rf"storage-{re.escape(database)}-\d+", name) is not None
 
 
+def is_made_of(found: Object, database: str) -> bool:
+    """Whether a Database, User or Grant is one that the operator has made of a MariaDB, and that goes with it."""
+    owners = found["metadata"].get("ownerReferences") or ()
+    return any((owner["kind"], owner["name"]) == ("MariaDB", database) for owner in owners)
+
+
 def judge_removal(
-    removal: Removal, asked: Asked, servers: Mapping[Place, Object], ours: Place | None, *, has_volume: bool
+    removal: Removal,
+    asked: Asked,
+    servers: Mapping[Place, Object],
+    ours: Place | None,
+    made: Sequence[Object],
+    *,
+    has_volume: bool,
 ) -> Iterator[Obstacle]:
     """What stands in the way of it.
 
     :param servers: every MariaDB of the cluster.
+    :param made: what the operator has made of ours (:func:`is_made_of`). Each has a policy of its own, copied when it
+        was made, and that is the one by which the operator drops (spec/operators.md section 5, item 5).
     :param has_volume: whether there is a volume of ours.
     """
     database = servers.get(ours) if ours else None
-    policy = ((database or {}).get("spec") or {}).get("cleanupPolicy", "Delete")
-    if database is not None and policy != "Skip" and not asked.data:
-        yield Obstacle(
-            "data",
-            f"MariaDB {'/'.join(ours or ())} has the cleanupPolicy {policy}: its operator would drop the database",
-            "set spec.cleanupPolicy to Skip and wait until Database, User and Grant have it, or set "
-            "aicr_remove_data=true if the accounting history is to go",
-        )
-    if any(one.component == OPERATOR for one in removal.order):
+    for one in (*([database] if database else ()), *made):
+        policy = (one.get("spec") or {}).get("cleanupPolicy", "Delete")
+        if policy != "Skip" and not asked.data:
+            yield Obstacle(
+                "data",
+                f"{one['kind']} {one['metadata']['namespace']}/{one['metadata']['name']} has the cleanupPolicy "
+                f"{policy}: its operator would drop {_DROPPED[one['kind']]}",
+                "set spec.cleanupPolicy to Skip in the MariaDB and in each Database, User and Grant of it, or set "
+                "aicr_remove_data=true if the accounting history is to go",
+            )
+    if any(release.component == OPERATOR for release in removal.order):
         others = ", ".join("/".join(place) for place in sorted(servers) if place != ours)
         if others:
             yield Obstacle(
@@ -139,5 +156,5 @@ def judge_removal(
             "aicr_remove_secrets without aicr_remove_data: nothing would open the volume that stays",
             "leave the Secrets as well, or remove both",
         )
-    for one, why in removal.stays.items():
-        yield warning("kept", f"release {one.namespace}/{one.name} stays: {why}", "")
+    for release, why in removal.stays.items():
+        yield warning("kept", f"release {release.namespace}/{release.name} stays: {why}", "")

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..cluster import lease
 from ..cluster.connection import Deadline
-from ..cluster.discovery import discover
+from ..cluster.discovery import Group, discover
 from ..cluster.read import Object, Reader
 from ..cluster.release_state import Installed as ReleaseState
 from ..cluster.release_state import find
@@ -33,6 +33,7 @@ from ..deployment.uninstall import (
     database_place,
     database_secrets,
     is_claim_of,
+    is_made_of,
     judge_removal,
     plan_removal,
 )
@@ -78,12 +79,14 @@ def plan_uninstall(options: Options) -> Result:
     unique = list({(one["kind"], one["namespace"], one["name"]): one for one in left}.values())
     data = tuple(one for one in unique if _is_asked(one, asked))
     stays = tuple(one for one in unique if not _is_asked(one, asked))
-    servers = _servers(reader)
+    databases = discover(reader, MARIADB)
+    servers = _servers(reader, databases)
+    made = _made_of(reader, databases, ours) if databases and ours else []
     obstacles = [
         *missing_rights(ask_for_rights(connection, rights(_as_plan(record, recorded), place.namespace)), HINT),
         *lease_obstacles(options["run"], lease.look(connection, place)),
         *_pending(found),
-        *judge_removal(removal, asked, servers, ours, has_volume=any(one["kind"] != "Secret" for one in unique)),
+        *judge_removal(removal, asked, servers, ours, made, has_volume=any(one["kind"] != "Secret" for one in unique)),
     ]
     return Planned(place, configmap, found, removal, data, stays, tuple(obstacles))
 
@@ -113,17 +116,27 @@ def _item(kind: str, namespace: str, name: str) -> dict[str, str]:
     return {"kind": kind, "namespace": namespace, "name": name}
 
 
-def _servers(reader: Reader) -> dict[Place, Object]:
+def _servers(reader: Reader, group: Group | None) -> dict[Place, Object]:
     """Every MariaDB of the cluster."""
-    group = discover(reader, MARIADB)
     if group is None or "mariadbs" not in group.resources:
         return {}
 
     def take(total: dict[Place, Object], item: Object) -> None:
-        total[str(item["metadata"].get("namespace", "")), str(item["metadata"]["name"])] = item
+        total[str(item["metadata"].get("namespace", "")), str(item["metadata"]["name"])] = {**item, "kind": "MariaDB"}
 
     servers: dict[Place, Object] = reader.fold(group.path("mariadbs"), dict, take, {})
     return servers
+
+
+def _made_of(reader: Reader, group: Group, database: Place) -> list[Object]:
+    """What the operator has made by SQL of a MariaDB."""
+    namespace, name = database
+    made: list[Object] = []
+    for kind, resource in (("Database", "databases"), ("User", "users"), ("Grant", "grants")):
+        if resource in group.resources:
+            found: list[Object] = reader.fold(group.path(resource, namespace), list, list.append, {})
+            made += [{**one, "kind": kind} for one in found if is_made_of(one, name)]
+    return made
 
 
 def _pending(found: Mapping[Place, ReleaseState | None]) -> list[Obstacle]:
