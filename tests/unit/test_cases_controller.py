@@ -8,7 +8,9 @@ Each case is tried on every option of its type that a playbook takes, nested one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +21,16 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options impor
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.variables import SPEC
 
 ALL: Spec = {**SPEC, **{f"database_probe.{name}": option for name, option in database_probe.SPEC.items()}}
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TASKS = [
+    line
+    for folder in ("playbooks", "roles")
+    for file in sorted((CHECKOUT / folder).rglob("*.yml"))
+    if "meta" not in file.parts
+    for line in file.read_text(encoding="utf-8").splitlines()
+    if not line.lstrip().startswith("#")
+]
 
 
 def of_type(kind: str) -> list[tuple[str, ...]]:
@@ -103,6 +115,14 @@ def test_a_flag_may_come_as_text(path: tuple[str, ...]) -> None:
     for wrong in ("", " ", "maybe", "2", 2, [], {}):
         with pytest.raises(AicrError, match=path[-1]):
             read(path, wrong)
+
+
+@pytest.mark.parametrize("name", [path[0] for path in of_type("bool") if path[0].startswith("aicr_")])
+def test_a_flag_is_read_as_one_wherever_a_playbook_decides_by_it(name: str) -> None:
+    """W4: what does not go to an action, which has a type for it, goes through ``bool``."""
+    used = [line.strip() for line in TASKS if re.search(rf"\b{name}\b", line)]
+    undecided = [line for line in used if not re.search(r"default\(omit\)+ }}|\| bool\b|^(- )?name:", line)]
+    assert undecided == []
 
 
 @pytest.mark.parametrize("path", of_type("str"), ids=".".join)
