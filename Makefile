@@ -155,6 +155,10 @@ FILES_AT_ONCE := $(if $(AICR_TEST_KUBECONFIG),0,2)
 test-cluster: $(SETUP) ## tests on the cluster that is up, or on one of their own, or on that of AICR_TEST_KUBECONFIG
 	python -m pytest tests/cluster -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder --durations=0 --durations-min=1
 
+.PHONY: molecule
+molecule: $(SETUP) ## the scenarios of extensions/molecule, one for each role, on a cluster of their own
+	python -m pytest tests/cluster/test_molecule.py --durations=0 --durations-min=1
+
 .PHONY: cluster-stop
 cluster-stop: $(SETUP) ## stop what `make cluster` brought up
 	$(BED) stop
@@ -172,6 +176,10 @@ bench: $(SETUP) ## speed and memory, as ratios within one run
 .PHONY: soak
 soak: $(SETUP) ## the property tests, with many times the examples
 	$(PYTEST) tests/unit tests/soak --hypothesis-profile=soak
+
+.PHONY: seeded-faults
+seeded-faults: $(SETUP) ## put faults into a copy, each of which must fail its test; FAULTS="takes lets" chooses by name
+	python tests/seeded_faults.py $(FAULTS)
 
 .PHONY: dist
 dist: $(SETUP) ## the collection's tarball, from HEAD, into dist/

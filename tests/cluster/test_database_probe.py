@@ -403,17 +403,30 @@ def test_s1_a_database_that_comes_late_is_waited_for(bed: Bed, slurm: str) -> No
     assert any("cannot be reached" in line and "s are left for that" in line for line in told)
 
 
-def test_a_rotated_password_is_waited_for_only_where_asked(bed: Bed, slurm: str, server: Database) -> None:
-    server.account("rotated", "the-old-Password", ALL)
-    begun = time.monotonic()
-    assert outcomes(probe(bed, slurm, server.host, username="rotated", wait=60)) == {"wrong-password"}
-    once = time.monotonic() - begun
-
-    thread = threading.Timer(2 * once, server.sql, [f"ALTER USER rotated@'%' IDENTIFIED BY '{PASSWORD}'"])
-    thread.start()
+@pytest.mark.parametrize("where", ["server", "secret"])
+def test_a_password_that_is_put_right_is_seen_only_where_it_is_waited_for(
+    bed: Bed, slurm: str, server: Database, where: str
+) -> None:
+    """Each look is a Job of its own: it sees the Secret as it is then."""
+    user, wrong = f"rotated-{where}", "the-old-Password"
+    server.account(user, wrong if where == "server" else PASSWORD, ALL)
+    secret(bed, slurm, "rotated", PASSWORD if where == "server" else wrong)
+    asked = {"username": user, "password_secret": {"name": "rotated"}}
+    assert outcomes(probe(bed, slurm, server.host, wait=60, **asked)) == {"wrong-password"}
     told: list[str] = []
-    assert outcomes(probe(bed, slurm, server.host, username="rotated", grace=60, told=told)) == set()
+
+    def put_right() -> None:
+        eventually(lambda: told, 60)
+        if where == "server":
+            server.sql(f"ALTER USER `{user}`@'%' IDENTIFIED BY '{PASSWORD}'")
+        else:
+            secret(bed, slurm, "rotated", PASSWORD)
+
+    thread = threading.Thread(target=put_right)
+    thread.start()
+    found = probe(bed, slurm, server.host, grace=60, told=told, **asked)
     thread.join()
+    assert outcomes(found) == set()
     assert any("was refused" in line for line in told)
 
 

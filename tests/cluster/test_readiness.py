@@ -368,6 +368,31 @@ def test_a_watch_that_breaks_goes_on(bed: Bed, namespace: str, tmp_path: Path, f
     assert later.began and "failed" not in result, result
 
 
+def test_a_secret_that_changed_while_its_watch_was_dead_is_seen_before_the_end(
+    bed: Bed, namespace: str, tmp_path: Path
+) -> None:
+    """A connection that died unnoticed says nothing, so all is read once more before it is told to be ready."""
+    path = f"/api/v1/namespaces/{namespace}/secrets"
+    bed.api.create(path, {"metadata": {"name": "pass"}, "stringData": {"password": "s3cr3t-value"}})
+    there = {
+        "assert": resource("v1", "Secret", "pass", namespace, **{"(contains(keys(data || `{}`), 'password'))": True})
+    }
+    fault = Fault(Kind.ENDLESS, "watch=true")
+
+    def take_away() -> None:
+        eventually(lambda: fault.befallen)
+        bed.api.patch(f"{path}/pass", {"data": None})
+
+    with FaultyApi(bed, fault) as proxy:
+        later = threading.Thread(target=take_away)
+        later.start()
+        kubeconfig = proxy.kubeconfig(tmp_path / "kubeconfig")
+        result = ready(kubeconfig, recipe(namespace, asserts=check(there)), stable=3, timeout=5)
+        later.join()
+    assert result["failed"] is True, "it was told from before the change"
+    assert bed.api.get(f"{path}/pass").get("data") is None
+
+
 def test_an_api_that_is_lost_for_good_ends_in_time_and_says_so(
     bed: Bed, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
