@@ -36,7 +36,7 @@ HELPFUL_RULES: tuple[Rule, ...] = (
 _RIGHTS_HINT = "docs/accounting.md has a Role with all that it takes"
 _UNREAD_SECONDS = 60
 """What has been over for so long, nobody is about to read."""
-_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 2.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 1.0
 _READ_SECONDS = 30.0
 
 

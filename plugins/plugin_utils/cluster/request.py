@@ -18,6 +18,8 @@ MAX_LOST = 4
 MAX_FAULTS = 6
 """So many times a request may be answered with a fault of the server (500, 502, 503, 504)."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 4.0
+AT_ONCE = 4
+"""So many questions that do not depend on each other are asked side by side."""
 THROTTLED = 429
 EXPIRED = 410
 

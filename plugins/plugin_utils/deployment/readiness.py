@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ..cluster.connection import Connection, Deadline
 from ..cluster.discovery import Kind
 from ..cluster.read import Reader
-from ..cluster.request import is_gap
+from ..cluster.request import AT_ONCE, is_gap
 from ..cluster.review import Right, require
-from ..cluster.watch import QUEUE, REQUEST_SECONDS, Listed, Target, Unserved, Watcher, find_target, list_target
+from ..cluster.watch import QUEUE, REQUEST_SECONDS, Event, Listed, Target, Unserved, Watcher, find_target, list_target
 from ..constraints.assertion import Trouble
 from ..errors import AicrError
 from .board import Aim, Board, Component
@@ -172,10 +173,17 @@ def _kinds(connection: Connection, board: Board) -> dict[Target, Kind | None]:
 
 
 def _read(connection: Connection, board: Board, kinds: Mapping[Target, Kind | None]) -> None:
-    for target, fields in board.targets.items():
+    def read(target: Target) -> Event:
         kind = kinds[target]
-        objects = list_target(connection, target, kind, fields)[0] if kind else {}
-        board.take(Listed(target, objects) if kind else Unserved(target), 0.0)
+        return (
+            Listed(target, list_target(connection, target, kind, board.targets[target])[0])
+            if kind
+            else Unserved(target)
+        )
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for event in pool.map(read, board.targets):
+            board.take(event, 0.0)
     board.settle(0.0)
 
 

@@ -57,11 +57,6 @@ HINT = (
 )
 
 
-def everything() -> Right:
-    """What an administrator may."""
-    return Right("*", "*", "*")
-
-
 def rights(plan: Plan, state_namespace: str) -> Iterator[Right]:
     """What the deployment of a plan takes.
 
@@ -88,13 +83,10 @@ def rights(plan: Plan, state_namespace: str) -> Iterator[Right]:
 
 
 def missing_rights(connection: Connection, wanted: Iterable[Right]) -> tuple[str, ...]:
-    """Those that the caller lacks; one question suffices for whoever may everything, and a right in the whole cluster
-    is one in every namespace.
+    """Those that the caller lacks; a right in the whole cluster is one in every namespace.
 
     :raises AicrError: see :func:`review.require`.
     """
-    if not _lacks(connection, [everything()]):
-        return ()
     asked = set(wanted)
     anywhere = {Right(one.verb, one.group, one.resource) for one in asked}
     lacking = _lacks(connection, anywhere)
