@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import secrets
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,19 @@ def test_a_program_starts_as_late_as_a_test_wants(bed: Bed, namespace: str) -> N
         bed.api.delete(pod)
         assert eventually(is_ready(bed.api, pod), SECONDS)
     assert client(bed.api, namespace, "--password=given", "-e", "SELECT 1") == (0, "1\n")
+
+
+def test_a_pod_in_which_nothing_runs_is_as_late_as_its_image_is_to_be(bed: Bed, namespace: str) -> None:
+    container = {"name": "main", "image": "stand-in.invalid/late:1"}
+    pod = f"/api/v1/namespaces/{namespace}/pods/late"
+    with bed.images.changed("*/late:*", delay=2):
+        create(bed.api, "pods", namespace, "late", spec={"containers": [container]})
+        assert eventually(lambda: shown(bed.api, pod) == ("Running", "False", ""))
+        assert eventually(is_ready(bed.api, pod), SECONDS)
+    status = bed.api.get(pod)["status"]
+    (since,) = [one["lastTransitionTime"] for one in status["conditions"] if one["type"] == "Ready"]
+    begun = status["startTime"]
+    assert datetime.fromisoformat(since) - datetime.fromisoformat(begun) >= timedelta(seconds=1)
 
 
 def test_the_customers_database(bed: Bed, namespace: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
+import time
 import traceback
 import uuid
 from collections.abc import Mapping
@@ -49,6 +50,7 @@ class Kubelet:
         self._numbers: dict[str, int] = {}
         self._next_number = itertools.count()
         self._retries: dict[str, int] = {}
+        self._begun: dict[str, float] = {}
         self._events: dict[tuple[str, str, str], tuple[str, int]] = {}
 
     def run(self) -> None:
@@ -135,7 +137,19 @@ class Kubelet:
                 if one.get("restartPolicy") != "Always"
             }
             states = {name: running() for name in everyone} | done
-            self._patch(pod, "Running", states, unready=names if hold else (), ip=self._ip(pod, node))
+            left = self._left_of_delay(pod)
+            if left > 0:
+                self._queue.add(pod["metadata"]["uid"], left)
+            unready = names if hold or left > 0 else ()
+            self._patch(pod, "Running", states, unready=unready, ip=self._ip(pod, node))
+
+    def _left_of_delay(self, pod: Object) -> float:
+        """Seconds until a pod in which nothing runs is as late as its images are to be."""
+        uid = pod["metadata"]["uid"]
+        due = max(self._settings.of(one["image"]).delay for one in pod["spec"]["containers"])
+        if not due:
+            return 0.0
+        return self._begun.setdefault(uid, time.monotonic()) + due - time.monotonic()
 
     def _lacks_volume(self, pod: Object, node: Object) -> bool:
         for volume in pod["spec"].get("volumes", ()):
@@ -214,6 +228,7 @@ class Kubelet:
         self._over.discard(uid)
         self._numbers.pop(uid, None)
         self._retries.pop(uid, None)
+        self._begun.pop(uid, None)
         for key in [key for key in list(self._events) if key[0] == uid]:
             self._events.pop(key, None)
 
