@@ -168,7 +168,7 @@ def test_a_deployment_that_stops_says_where_and_lets_others_in(
     """A pod that no node takes: the step, the reason, the record of a deployment that did not end; then it goes on."""
     stuck = {"slinky-slurm": {"controller": {"podSpec": {"nodeSelector": {"no": "such"}}}}}
     broken = bundled(tmp_path / "broken", "disabled", values=stuck)
-    ran = deployments.run(DEPLOY, broken.variables(aicr_readiness_timeout=10), expect=2)
+    ran = deployments.run(DEPLOY, broken.variables(aicr_readiness_timeout=25), expect=2)
     assert "stopped at: Wait until they are ready: [TIMEOUT]" in ran.output
     assert deployments.record()["state"] == "deploying"
     assert absent(own, LEASE)

@@ -119,7 +119,7 @@ def test_a_cluster_that_was_changed_is_what_is_left(ansible: Ansible, fleet: Fle
     for secret in bed.api.items(f"/api/v1/namespaces/{NAMESPACE}/secrets", labelSelector="owner=helm"):
         bed.api.delete(f"/api/v1/namespaces/{NAMESPACE}/secrets/{secret['metadata']['name']}")
     bed.api.delete(DEPLOYMENT)
-    ran = fleet.run(ansible, VERIFY, 2, aicr_readiness_timeout=3)
+    ran = fleet.run(ansible, VERIFY, 2, aicr_readiness_timeout=12)
     assert [ran.recap(name)["failed"] for name in FLEET] == [0, 1, 0]
     assert fleet.report("berlin")["release cert-manager/cert-manager"] == "failed"
     assert "it is not installed" in states(ran)["berlin"]
@@ -128,7 +128,7 @@ def test_a_cluster_that_was_changed_is_what_is_left(ansible: Ansible, fleet: Fle
 def test_the_budget_is_one_for_all_waves_whatever_their_size(ansible: Ansible, fleet: Fleet) -> None:
     """Case F1. Ansible alone would end with the first wave of one, and never count over waves."""
     fleet.beds["amsterdam"].api.delete(DEPLOYMENT)
-    quick = {"aicr_serial": 1, "aicr_readiness_timeout": 3}
+    quick = {"aicr_serial": 1, "aicr_readiness_timeout": 12}
     ran = fleet.run(ansible, VERIFY, 2, **quick, aicr_max_failures=2)
     told = states(ran)
     assert told["amsterdam"].startswith("stopped at: ")
@@ -160,7 +160,7 @@ def test_no_approval_is_no_approval(ansible: Ansible, fleet: Fleet) -> None:
         aicr_pause_between_waves=True,
         aicr_max_failures=2,
         aicr_hosts="cadiz,berlin",
-        aicr_readiness_timeout=3,
+        aicr_readiness_timeout=12,
     )
     assert "not begun" in ran.output
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def eventually(check: Callable[[], T], seconds: float = 15) -> T:
+def eventually(check: Callable[[], T], seconds: float = 60) -> T:
     """The first answer that counts as true.
 
     :raises AssertionError: there was none in time; it tells the last one.
