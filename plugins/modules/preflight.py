@@ -48,6 +48,12 @@ options:
     description: Whether a chart may go back to an older version than the installed one.
     type: bool
     default: false
+  recover_releases:
+    description:
+      - Whether a run may go on with a release that another one, which has died, has left in the middle, as in
+        O(aicr.runtime.release#module:recover). It is then a warning.
+    type: bool
+    default: false
   chart_source:
     description: Where charts come from, as in O(aicr.runtime.release#module:chart_source).
     type: str

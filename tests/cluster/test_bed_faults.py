@@ -47,6 +47,23 @@ def test_a_throttled_client_is_told_when_to_come_again(bed: Bed) -> None:
     assert answers == [(429, "3"), (200, None)]
 
 
+def test_an_answer_without_a_body_leaves_the_connection_usable(bed: Bed) -> None:
+    """A 304, which helm is given for schemas that it has kept, and a HEAD."""
+    token = {"Authorization": f"Bearer {bed.settings.tokens['admin']}"}
+    with FaultyApi(bed) as proxy:
+        host, _colon, port = proxy.url.removeprefix("https://").partition(":")
+        connection = http.client.HTTPSConnection(host, int(port), context=bed.api.tls)
+        answers, known = [], {}
+        for _attempt in range(3):
+            connection.request("GET", "/openapi/v3", headers=token | known)
+            answer = connection.getresponse()
+            answer.read()
+            answers.append(answer.status)
+            known = {"If-None-Match": answer.getheader("ETag") or ""}
+        connection.close()
+    assert answers == [200, 304, 304]
+
+
 def test_only_what_matches_is_befallen(bed: Bed, tmp_path: Path) -> None:
     fault = Fault(Kind.FAILED, r"/nodes$")
     with FaultyApi(bed, fault) as proxy, api_of(proxy, tmp_path) as api:

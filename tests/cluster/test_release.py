@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -21,14 +23,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster import lease
+from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster import release as release_module
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.access import Access
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection import Connection
-from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, conflict
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.outcome import failed
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.release import SPEC, make_release
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed, Object
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
+from ansible_collections.aicr.runtime.tests.cluster.bed.faults import Fault, FaultyApi, Kind
 from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 SECRET = "planted-0b5c9e-secret"
@@ -118,6 +122,7 @@ class Releases:
             place.write_text(
                 "#!/bin/sh\n"
                 f'printf "%s\\n" "$*" >> {shlex.quote(str(self.folder / "started"))}\n'
+                f"echo $$ > {shlex.quote(str(self.folder / 'pid'))}\n"
                 f"env >> {shlex.quote(str(self.folder / 'environment'))}\n"
                 f'exec {shlex.quote(str(self.program))} "$@"\n'
             )
@@ -366,6 +371,96 @@ def test_h10_a_release_in_between_is_explained_and_never_forced(
         [str(releases.program), *way_out.split()[1:]], env=environment, check=True, stdout=subprocess.DEVNULL
     )
     assert only(releases.run(wanted))["status"] == "deployed"
+
+
+def killed(releases: Releases, wanted: dict[str, Any], **options: Any) -> dict[str, Any]:
+    """What a task returns whose helm is killed in the middle."""
+    pods = f"/api/v1/namespaces/{wanted['namespace']}/pods"
+
+    def kill() -> None:
+        eventually(lambda: list(releases.bed.api.items(pods)), 60)
+        os.kill(int((releases.folder / "pid").read_text()), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    result = releases.run({**wanted, "set_values": {"hold": "pulling"}}, **options)
+    killer.join()
+    return result
+
+
+def test_a_helm_that_is_killed_leaves_a_release_that_the_next_run_mends(releases: Releases, tmp_path: Path) -> None:
+    wanted = {"name": "demo", "namespace": releases.namespace(), "chart": str(chart(tmp_path, hook=HOOK))}
+    result = killed(releases, wanted)
+    assert result["failed"] and "Killed (its revision 1 is failed)" in result["msg"]
+    assert result["error"]["details"]["reason"] == "killed"
+    mended = only(releases.run(wanted))
+    assert (mended["status"], mended["revision"]) == ("deployed", 2)
+    assert not releases.run(wanted)["changed"]
+
+
+def test_what_a_dead_run_has_left_is_gone_on_with_where_that_is_allowed(
+    releases: Releases, bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case H10: the Lease tells that the run is over, and the mark that it was a run's helm."""
+    namespace = releases.namespace()
+    bed.api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    wanted = {"name": "demo", "namespace": namespace, "chart": str(chart(tmp_path, hook=HOOK, map=CONFIGMAP))}
+    connection, place = Connection(Access(kubeconfig=str(bed.kubeconfig)), {}), lease.Place(namespace)
+
+    def gone(*_given: object) -> None:
+        raise conflict("nobody is left to write it down")
+
+    lease.take(connection, "dead", place)
+    with monkeypatch.context() as patched:
+        patched.setattr(release_module, "mark_failed", gone)
+        left = killed(releases, wanted, run="dead", lease={"namespace": namespace})
+    assert left["error"]["details"]["status"] == "pending-install" and "recover=true" in left["error"]["hint"]
+    lease.give_back(connection, "dead", place)
+    lease.take(connection, "next", place)
+    options = {"run": "next", "lease": {"namespace": namespace}}
+    with bed.audit.recording("admin") as requests:
+        refused = releases.run(wanted, **options)
+    assert refused["error"]["code"] == "CONFLICT" and "is pending-install since 2" in refused["msg"]
+    assert not [one for one in requests if one.writes]
+    checked = releases.run(wanted, check=True, recover=True, **options)
+    assert only(checked)["predicted"] and only(checked)["why"].startswith("its revision 1 is pending-install")
+    assert "name it in run" in releases.run(wanted, recover=True)["error"]["hint"]
+    mended = only(releases.run(wanted, recover=True, **options))
+    assert (mended["status"], mended["revision"]) == ("deployed", 2)
+    history = subprocess.run(
+        [str(releases.program), "history", "demo", f"--namespace={namespace}"],
+        env={"KUBECONFIG": str(bed.kubeconfig), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "its helm was ended in the middle" in history.stdout
+    assert not releases.run(wanted, recover=True, **options)["changed"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(Kind.FAILED, "/configmaps", method="GET|PATCH|POST", times=2),
+        Fault(Kind.CUT, "/secrets", method="POST", times=2, first_bytes=5),
+        Fault(Kind.FAILED, "/secrets", method="PUT", times=2),
+        Fault(Kind.CUT, "/secrets", method="PUT", times=1, first_bytes=5),
+    ],
+    ids=["before its work", "its first record", "its last two records", "the answer to its last record"],
+)
+def test_helm_is_started_again_when_the_api_server_fails(
+    releases: Releases, bed: Bed, tmp_path: Path, fault: Fault
+) -> None:
+    """Helm gives up at the first fault, and may then not even be able to write down that it did."""
+    fault = dataclasses.replace(fault)  # each helm its own count
+    wanted = {"name": "demo", "namespace": releases.namespace(), "chart": str(chart(tmp_path))}
+    with FaultyApi(bed, fault) as proxy:
+        releases.kubeconfig = proxy.kubeconfig(tmp_path / "faulty")
+        result = releases.run(wanted)
+        assert not result.get("failed"), result
+        assert only(result)["status"] == "deployed"
+        assert fault.befallen == fault.times
+        assert not releases.run(wanted)["changed"]
 
 
 def test_a_helm_that_takes_too_long_is_ended_and_its_release_described(

@@ -24,7 +24,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection im
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.helm_error import explained
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.read import Reader
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release import Wanted, plan, reasons
-from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release_state import Installed, find
+from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release_state import ATTEMPT_LABEL, Installed, find
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release_values import (
     differences,
     formerly_private,
@@ -39,15 +39,16 @@ SECRETS = "/api/v1/namespaces/slurm/secrets"
 # ---- what Helm keeps
 
 
-def secret(revision: int, status: str, **release: Any) -> dict[str, Any]:
+def secret(revision: int, status: str, attempt: str | None = None, **release: Any) -> dict[str, Any]:
     document = {
         "info": {"status": status, "last_deployed": f"2026-11-30T10:00:0{revision}Z"},
         "chart": {"metadata": {"name": "demo", "version": f"1.{revision}.0"}},
         **release,
     }
     packed = base64.b64encode(gzip.compress(json.dumps(document).encode()))
+    labels = {"owner": "helm", "name": "demo", "version": str(revision), "status": status}
     return {
-        "metadata": {"labels": {"owner": "helm", "name": "demo", "version": str(revision), "status": status}},
+        "metadata": {"labels": labels | ({ATTEMPT_LABEL: attempt} if attempt else {})},
         "data": {"release": base64.b64encode(packed).decode()},
     }
 
@@ -107,6 +108,42 @@ def test_every_release_in_between_is_told_at_once() -> None:
     assert all(problem.code is Code.CONFLICT for problem in problems)
     assert "`helm uninstall one --namespace slurm`" in problems[0].hint
     assert "`helm rollback two 4 --namespace slurm`" in problems[1].hint
+
+
+@pytest.mark.parametrize(
+    ("secrets", "left"),
+    [
+        ([secret(1, "pending-install", "run-a")], True),
+        ([secret(1, "deployed", "run-a"), secret(2, "pending-upgrade", "run-b")], True),
+        ([secret(1, "pending-install", "task-a")], False),  # a role without a Lease
+        ([secret(1, "pending-install")], False),
+        ([secret(1, "deployed", "run-a"), secret(2, "pending-upgrade", "run-a")], False),  # Helm hands labels on
+        ([secret(1, "deployed", "run-a"), secret(2, "pending-rollback", "run-b")], False),
+        ([secret(1, "uninstalling", "run-a")], False),
+        ([secret(1, "deployed", "run-a")], False),
+    ],
+)
+def test_what_a_run_has_left_in_the_middle_is_told_from_anybody_elses_work(
+    secrets: list[dict[str, Any]], left: bool
+) -> None:
+    installed = found(*secrets)
+    assert installed is not None and installed.is_left_by_a_run is left
+
+
+def test_what_a_run_has_left_is_gone_on_with_only_where_that_is_asked_for() -> None:
+    wanted = Wanted("slurm", "demo", "demo", Chart("demo", "1.0.0", "demo"))
+    for mark, refused in (("run-a", False), ("task-a", True)):
+        with FakeApi({SECRETS: [secret(1, "pending-install", mark)]}) as api:
+            connection = Connection(Access(host=api.url), {})
+            with pytest.raises(AicrError) as caught:
+                plan(connection, [wanted])
+            assert ("set recover=true" in caught.value.hint) is not refused
+            if refused:
+                with pytest.raises(AicrError, match="pending-install"):
+                    plan(connection, [wanted], recover=True)
+            else:
+                (planned,) = plan(connection, [wanted], recover=True)
+                assert planned.why[0] == "its revision 1 is pending-install"
 
 
 # ---- the decision

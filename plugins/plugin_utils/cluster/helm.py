@@ -110,6 +110,11 @@ class Helm:
         """Major and minor."""
         return self._seen
 
+    @property
+    def timeout(self) -> float:
+        """Seconds for one release."""
+        return self._settings.timeout
+
     def upgrade(self, upgrade: Upgrade) -> None:
         """Install or upgrade a release, in force; its hooks are awaited, its pods are not.
 

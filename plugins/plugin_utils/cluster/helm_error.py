@@ -11,8 +11,20 @@ from collections.abc import Iterable
 from ..errors import AicrError, Code
 
 _LONGEST = 1200
+_ASIDE = re.compile(r"WARNING|[WIE]\d{4} |level=|coalesce\.go")
+"""How lines begin that say nothing of why helm ended; letter and date are klog's."""
+_SERVER_FAULTS = (
+    r"an error on the server|Internal error occurred|etcdserver: |unable to handle the request|[Tt]oo many requests"
+    r"|request did not complete|unexpected EOF|error when reading response body|http2: |TLS handshake timeout"
+)
 
 _KNOWN: tuple[tuple[str, str, Code, str], ...] = (
+    (
+        "killed",
+        r"^Killed$",  # the word of the shell that watches over helm
+        Code.SERVICE_UNAVAILABLE,
+        "somebody killed helm, or the controller is short of memory: run again",
+    ),
     (
         "in-progress",
         r"another operation \(install/upgrade/rollback\) is in progress",
@@ -104,6 +116,12 @@ _KNOWN: tuple[tuple[str, str, Code, str], ...] = (
         "is it the registry or the cluster? For a registry name a registry_config (helm registry login writes one)",
     ),
     (
+        "server-fault",
+        _SERVER_FAULTS,
+        Code.SERVICE_UNAVAILABLE,
+        "the API server, or the way to it, failed in the middle: see its log, then run again",
+    ),
+    (
         "chart-missing",
         r"not a valid chart repo|failed to (download|perform|resolve)|no such host|manifest unknown|not found",
         Code.NOT_FOUND,
@@ -123,6 +141,8 @@ _KNOWN: tuple[tuple[str, str, Code, str], ...] = (
     ),
 )
 """A word for programs, what helm says, and what that means. The first that fits counts."""
+PASSING = ("server-fault", "unreachable")
+"""What only concerns the moment, so that the same helm may succeed in a while."""
 
 
 def explained(said: str, name: str, secrets: Iterable[str] = ()) -> AicrError:
@@ -143,7 +163,7 @@ def explained(said: str, name: str, secrets: Iterable[str] = ()) -> AicrError:
 def essence(said: str, secrets: Iterable[str] = ()) -> str:
     """What helm said, in one line, without warnings, repetitions and secrets; its beginning if it is long."""
     lines = [line.strip() for line in said.splitlines()]
-    kept = [line for line in lines if line and not line.startswith(("WARNING", "W1", "I1", "level=", "coalesce.go"))]
+    kept = [line for line in lines if line and not _ASIDE.match(line)]
     text = " ".join(dict.fromkeys(line.removeprefix("Error: ") for line in kept)) or "helm failed without a word"
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "***")

@@ -10,19 +10,23 @@ that make random secrets render something else each time (spec/cases.md K1, K3).
 from __future__ import annotations
 
 import contextlib
+import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import AicrError, conflict, not_found, raise_all
+from ..errors import AicrError, Code, conflict, not_found, raise_all
 from . import namespaces
 from .chart_source import Chart, same_version
 from .connection import Connection, Deadline
 from .helm import Helm, Upgrade
+from .helm_error import PASSING
 from .read import Reader
-from .release_state import DIGEST_LABEL, Installed, find
+from .release_state import ATTEMPT_LABEL, DIGEST_LABEL, UNDER_LEASE, Installed, find, mark_failed, way_out
 from .release_values import differences, texts
+from .request import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS
 
 AT_ONCE = 4
 """So many components are worked on side by side; each helm takes 100 MB."""
@@ -93,9 +97,10 @@ class Report:
     begun_not: list[Wanted] = field(default_factory=list)
 
 
-def plan(connection: Connection, wanted: Sequence[Wanted]) -> list[Planned]:
+def plan(connection: Connection, wanted: Sequence[Wanted], *, recover: bool = False) -> list[Planned]:
     """Compare what shall be with what is installed; no helm is started.
 
+    :param recover: take a release whose helm a dead run has left in the middle for one that is not as it shall be.
     :raises AicrError: CONFLICT with every release that a helm is at work on, or was ended in the middle of; see
         :func:`release_state.find`.
     """
@@ -103,7 +108,11 @@ def plan(connection: Connection, wanted: Sequence[Wanted]) -> list[Planned]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         found = list(pool.map(lambda one: find(reader, one.namespace, one.name), wanted))
     pairs = list(zip(wanted, found, strict=True))
-    raise_all(_in_between(one, installed) for one, installed in pairs if installed and installed.is_pending)
+    raise_all(
+        _in_between(one, installed)
+        for one, installed in pairs
+        if installed and installed.is_pending and not (recover and installed.is_left_by_a_run)
+    )
     return [Planned(one, installed, tuple(reasons(one, installed))) for one, installed in pairs]
 
 
@@ -125,10 +134,20 @@ def reasons(wanted: Wanted, installed: Installed | None) -> Iterator[str]:
         yield f"its values differ: {', '.join(paths[:_SHOWN])}{more}"
 
 
-def bring_about(connection: Connection, helm: Helm, planned: Sequence[Planned], begin: Callable[[], None]) -> Report:
+def bring_about(
+    connection: Connection,
+    helm: Helm,
+    planned: Sequence[Planned],
+    begin: Callable[[], None],
+    tell: Callable[[str], None],
+    *,
+    under_lease: bool = False,
+) -> Report:
     """Install or upgrade what is to be; what cannot be done keeps no other component from being done.
 
     :param begin: raises if nothing new may be begun.
+    :param tell: takes a line each time that a helm is started again.
+    :param under_lease: whether ``begin`` watches over the Lease of a run.
     """
     absent = namespaces.missing(connection, (one.wanted.namespace for one in planned))
 
@@ -136,11 +155,9 @@ def bring_about(connection: Connection, helm: Helm, planned: Sequence[Planned], 
         _require_namespace(one, absent)
         if one.wanted.namespace in absent:
             namespaces.make(connection, one.wanted.namespace)
-        try:
-            helm.upgrade(_upgrade(one))
-        except AicrError as error:
-            raise _with_state(error, one, _state(connection, one)) from error
-        installed = _state(connection, one)
+        if one.installed and one.installed.is_pending:
+            mark_failed(connection, one.installed)
+        installed = _in_force(connection, helm, one, begin, tell, under_lease)
         return Done(one, installed, installed.manifest if installed else None)
 
     return _side_by_side(planned, work, begin, helm.end)
@@ -155,6 +172,8 @@ def rehearse(connection: Connection, helm: Helm, planned: Sequence[Planned]) -> 
 
     def work(one: Planned) -> Done:
         _require_namespace(one, absent)
+        if one.installed and one.installed.is_pending:
+            return Done(one, one.installed, None, "helm judges it once its revision in between is marked as failed")
         try:
             rendered = helm.rehearse(_upgrade(one))
         except AicrError as error:
@@ -169,6 +188,49 @@ def rehearse(connection: Connection, helm: Helm, planned: Sequence[Planned]) -> 
         )
 
     return _side_by_side(planned, work, lambda: None, helm.end)
+
+
+def _in_force(
+    connection: Connection,
+    helm: Helm,
+    one: Planned,
+    begin: Callable[[], None],
+    tell: Callable[[str], None],
+    under_lease: bool,
+) -> Installed | None:
+    """Start helm until it succeeds or fails for good, since helm gives up at the first fault of the API server.
+
+    To start it again does what the next run would do.
+
+    :returns: what is installed now.
+    """
+    deadline, pause = Deadline(helm.timeout), FIRST_PAUSE_SECONDS
+    while True:
+        attempt = (UNDER_LEASE if under_lease else "task-") + uuid.uuid4().hex
+        error: AicrError | None = None
+        try:
+            helm.upgrade(_upgrade(one, attempt))
+        except AicrError as failure:
+            error = failure
+        state, unwritten = _state_after(connection, one, attempt)
+        if state and state.attempt == attempt and state.status == "deployed":
+            return state  # what went wrong, if anything, came after its last write
+        if error is None:
+            if not unwritten:
+                return state
+            error = AicrError(
+                Code.SERVICE_UNAVAILABLE,
+                f"{one.wanted}: helm ended well, and could not write that down",
+                "see the log of the API server, then run again",
+                {"reason": PASSING[0]},
+            )
+        passes = error.details.get("reason") in PASSING and not (state and state.is_pending)
+        if not passes or pause >= deadline.left:
+            raise _with_state(error, one, state) from error
+        tell(f"{connection.name}: {error.message}; helm is started again, {deadline.left:.0f} s are left")
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+        begin()
 
 
 def _side_by_side(
@@ -208,8 +270,9 @@ def _side_by_side(
     return whole
 
 
-def _upgrade(one: Planned) -> Upgrade:
+def _upgrade(one: Planned, attempt: str = "") -> Upgrade:
     wanted, chart = one.wanted, one.wanted.chart
+    marks = {ATTEMPT_LABEL: attempt} if attempt else {}
     known = one.installed is not None and one.installed.digest is not None
     return Upgrade(
         namespace=wanted.namespace,
@@ -218,7 +281,7 @@ def _upgrade(one: Planned) -> Upgrade:
         version=chart.version,
         values=wanted.values,
         repository=chart.repository,
-        labels={DIGEST_LABEL: chart.digest} if chart.digest or known else None,
+        labels=marks | ({DIGEST_LABEL: chart.digest} if chart.digest or known else {}),
         take_ownership=wanted.take_ownership,
         secrets=texts(wanted.private),
     )
@@ -242,12 +305,25 @@ def _state(connection: Connection, one: Planned) -> Installed | None:
     return None
 
 
+def _state_after(connection: Connection, one: Planned, attempt: str) -> tuple[Installed | None, bool]:
+    """What is installed after a helm of ours, and whether it could not write down how it ended.
+
+    That is then written here: it has ended before our eyes, so nobody is at work on the revision that bears its mark.
+    """
+    state = _state(connection, one)
+    if state is None or not state.is_pending or state.attempt != attempt:
+        return state, False
+    with contextlib.suppress(AicrError):  # it stays in between, and that is told
+        mark_failed(connection, state)
+    return _state(connection, one), True
+
+
 def _with_state(error: AicrError, one: Planned, state: Installed | None) -> AicrError:
     """An error with the state that the release is in."""
     told = f"its revision {state.revision} is {state.status}" if state else "there is no revision of it"
     hint = error.hint
     if state and state.is_pending:
-        hint = f"{hint}; {_way_out(one.wanted, state)}"
+        hint = f"{hint}; {way_out(one.wanted.namespace, one.wanted.name, state, 'recover')}"
     where = {
         "release": one.wanted.name,
         "namespace": one.wanted.namespace,
@@ -259,11 +335,14 @@ def _with_state(error: AicrError, one: Planned, state: Installed | None) -> Aicr
 
 
 def _in_between(wanted: Wanted, installed: Installed) -> AicrError:
-    """Nobody but a person can tell a helm that works elsewhere from one that was killed (spec/cases.md H10)."""
+    """Nobody but a person can tell a helm that works elsewhere from one that was killed (spec/cases.md H10).
+
+    Of one that a run has begun the Lease tells, so a run may go on with it, if it is asked to.
+    """
     return conflict(
         f"{wanted}: its revision {installed.revision} is {installed.status} since {installed.changed}: "
         "another helm works on it, or one was ended in the middle; nothing was changed",
-        _way_out(wanted, installed),
+        way_out(wanted.namespace, wanted.name, installed, "recover"),
         release=wanted.name,
         namespace=wanted.namespace,
         component=wanted.component,
@@ -272,11 +351,3 @@ def _in_between(wanted: Wanted, installed: Installed) -> AicrError:
         since=installed.changed,
         last_good=installed.last_good,
     )
-
-
-def _way_out(wanted: Wanted, installed: Installed) -> str:
-    if installed.last_good is not None:
-        command = f"helm rollback {wanted.name} {installed.last_good} --namespace {wanted.namespace}"
-        return f"once it is sure that no helm works on it: `{command}`, then run again"
-    command = f"helm uninstall {wanted.name} --namespace {wanted.namespace}"
-    return f"once it is sure that no helm works on it: `{command}`, since it was never installed, then run again"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..cluster import lease
 from ..cluster.release_state import Installed as ReleaseState
+from ..cluster.release_state import way_out
 from ..constraints import Expression, Version
 from ..errors import AicrError, Code
 from ..ownership.accounting import COMPONENTS, DATABASE, SLURM
@@ -47,6 +48,7 @@ class Question:
     run: str | None
     allow_mode_change: bool
     allow_downgrade: bool
+    recover_releases: bool = False
 
     @property
     def all_storages(self) -> Iterator[Storage]:
@@ -162,23 +164,21 @@ def _releases(question: Question, observed: Observed) -> Iterator[Obstacle]:
     for release in question.plan.releases:
         state = observed.releases.get((release.namespace, release.name))
         if state is not None:
-            yield from _state(release, state, question.allow_downgrade)
+            yield from _state(release, state, question)
 
 
-def _state(release: Release, state: ReleaseState, allow_downgrade: bool) -> Iterator[Obstacle]:
+def _state(release: Release, state: ReleaseState, question: Question) -> Iterator[Obstacle]:
     name = f"release {release.namespace}/{release.name}"
     if state.is_pending:
-        undo = (
-            f"helm rollback {release.name} {state.last_good} --namespace {release.namespace}"
-            if state.last_good is not None
-            else f"helm uninstall {release.name} --namespace {release.namespace}"
-        )
-        yield Obstacle(
-            "release",
-            f"{name}: its revision {state.revision} is {state.status} since {state.changed}: another helm works on it, "
-            "or one was ended in the middle",
-            f"once it is sure that no helm works on it: `{undo}`, then run again",
-        )
+        what = f"{name}: its revision {state.revision} is {state.status} since {state.changed}"
+        if question.recover_releases and state.is_left_by_a_run:
+            yield warning("release", f"{what}: a run that died has left it", "this run goes on from there")
+        else:
+            yield Obstacle(
+                "release",
+                f"{what}: another helm works on it, or one was ended in the middle",
+                way_out(release.namespace, release.name, state, "aicr_recover_releases"),
+            )
     chart = release.chart if release.repository else release.name
     if state.chart != chart:
         yield Obstacle(
@@ -188,7 +188,7 @@ def _state(release: Release, state: ReleaseState, allow_downgrade: bool) -> Iter
         )
     elif release.version and _is_older(release.version, state.version):
         what = f"{name}: is installed in version {state.version}, the bundle has {release.version}"
-        if allow_downgrade:
+        if question.allow_downgrade:
             yield warning("downgrade", what, "it was allowed by allow_downgrade")
         else:
             yield Obstacle(

@@ -36,6 +36,7 @@ SPEC: Spec = {
     **RUN,
     "allow_mode_change": {"type": "bool", "default": False},
     "allow_downgrade": {"type": "bool", "default": False},
+    "recover_releases": {"type": "bool", "default": False},
     "chart_source": {"type": "str"},
     "helm": {"type": "path"},
 }
@@ -77,6 +78,7 @@ def _question(planned: Planned, options: Options) -> Question:
         options["run"],
         options["allow_mode_change"],
         options["allow_downgrade"],
+        options["recover_releases"],
     )
 
 

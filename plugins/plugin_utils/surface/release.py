@@ -46,6 +46,7 @@ SPEC: Spec = {
             "take_ownership": {"type": "bool", "default": False},
         },
     },
+    "recover": {"type": "bool", "default": False},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "chart_source": {"type": "str"},
     "helm": {"type": "path"},
@@ -76,7 +77,7 @@ def make_release(options: Options, *, tell: Callable[[str], None]) -> Result:
         return make_removal(options, connect(options), places, tell)
     wanted = _wanted(options)
     connection = connect(options)
-    return _Releases(options, connection, plan(connection, wanted), tell)
+    return _Releases(options, connection, plan(connection, wanted, recover=options["recover"]), tell)
 
 
 @dataclass(frozen=True)
@@ -133,12 +134,14 @@ class _Releases:
         with open_helm(self.connection, settings, self.options.environ, self.tell) as helm:
             if check_mode:
                 return rehearse(self.connection, helm, todo)
-            return bring_about(self.connection, helm, todo, begin)
+            return bring_about(self.connection, helm, todo, begin, self.tell, under_lease=bool(self.options["run"]))
 
 
 def _wanted(options: Options) -> list[Wanted]:
     """The releases; every problem of every one of them is told at once."""
     problems: list[AicrError] = list(_no_time(options))
+    if options["recover"] and not options["run"]:
+        problems.append(invalid("recover: is for a run that holds the Lease", "name it in run"))
     wanted: list[Wanted] = []
     for index, given in enumerate(options["releases"]):
         problems += _misnamed(given, f"releases[{index}]")

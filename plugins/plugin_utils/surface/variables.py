@@ -62,6 +62,7 @@ DEPLOY: Spec = {
     "install_values": {"type": "dict"},
     "allow_mode_change": {"type": "bool"},
     "allow_downgrade": {"type": "bool"},
+    "recover_releases": {"type": "bool"},
     "chart_source": {"type": "str"},
     "helm": {"type": "path"},
     "chart_cache": {"type": "path"},

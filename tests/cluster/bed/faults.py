@@ -47,18 +47,23 @@ class Fault:
     path: str = ""
     """A regular expression that is found in path and query."""
     method: str = "GET"
+    """A regular expression for all of the method."""
     times: float = float("inf")
     """After so many, no more."""
     percent: float = 100.0
-    """Of the requests that match, which share is befallen; the choice is the same in every run."""
+    """Of the requests that match, which share is befallen; the choice hangs on the seed, and on their order."""
+    seed: int = 1
     retry_after: int = 1
     """Seconds."""
     first_bytes: int = 512
     befallen: int = 0
-    _dice: random.Random = field(default_factory=lambda: random.Random(1), repr=False)
+    _dice: random.Random = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._dice = random.Random(self.seed)
 
     def befalls(self, method: str, path: str) -> bool:
-        if method != self.method or not re.search(self.path, path) or self.befallen >= self.times:
+        if not re.fullmatch(self.method, method) or not re.search(self.path, path) or self.befallen >= self.times:
             return False
         if self.kind is Kind.GONE and "continue=" not in path and "watch=true" not in path:
             return False
@@ -169,6 +174,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             answer = upstream.getresponse()
             own = ("connection", "transfer-encoding", "content-length", "date")
             passed = {name: value for name, value in answer.getheaders() if name.lower() not in own}
+            if answer.status in (204, 304) or self.command == "HEAD":  # has no body, and so no end of one
+                self._begin(answer.status, passed)
+                return
             self._begin(answer.status, {**passed, "Transfer-Encoding": "chunked"})
             left = first_bytes
             while data := answer.read1(65536):
