@@ -14,7 +14,7 @@ with Imports() as imports:  # here and not in make(), so that all forks inherit 
     from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.bundle import make_bundle
     from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.catalogs import warm
 
-    warm()
+    warm(values=True)
 
 
 class ActionModule(Action):

@@ -197,3 +197,14 @@ def test_values_that_cannot_be_built_are_an_error(catalog: Catalog, path: str, c
         catalog.values(ComponentRef("c", values_file=path))
     assert caught.value.code is code
     assert words in caught.value.message
+
+
+def test_values_that_were_read_ahead_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a play's processes inherit is worth what they need not read: every file that an overlay names."""
+    lazy, catalog = Catalog.load(), Catalog.load()
+    refs = [ref for each in (lazy.base, *lazy.overlays.values()) for ref in each.component_refs if ref.values_file]
+    expected = [lazy.values(ref) for ref in refs]
+    assert len(expected) > 20
+    catalog.read_values()
+    monkeypatch.setattr(Catalog, "read_text", lambda _catalog, path: pytest.fail(f"{path} was read again"))
+    assert [catalog.values(ref) for ref in refs] == expected

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 from .. import yamlio
 from ..artifacts import codec
 from ..artifacts.recipe import ComponentRef
-from ..errors import invalid, not_found
+from ..errors import AicrError, invalid, not_found
 from . import criteria, loading
 from .merge import merge_values
 from .overlay import BASE, Mixin, Overlay
@@ -129,6 +130,17 @@ class Catalog:
         """
         layer = self._values_of_files(ref.name, ref.values_file) if ref.values_file else {}
         return merge_values(layer, ref.overrides or {})
+
+    def read_values(self) -> None:
+        """Read the values files that the overlays name, which else each process reads when it needs them.
+
+        An error waits for who needs that file.
+        """
+        for each in (self.base, *self.overlays.values(), *self.mixins.values()):
+            for ref in each.component_refs:
+                if ref.values_file:
+                    with contextlib.suppress(AicrError):
+                        self._values_of_files(ref.name, ref.values_file)
 
     def _values_of_files(self, component: str, path: str) -> Mapping[str, Any]:
         known = self._file_values.get((component, path))

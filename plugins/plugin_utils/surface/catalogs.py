@@ -24,10 +24,14 @@ def catalog(external: str | None) -> Catalog:
     return Catalog.load(external=expanded(external))
 
 
-def warm() -> None:
+def warm(*, values: bool = False) -> None:
     """Parse the collection's own catalog now, so that every process that Ansible forks inherits it.
 
     An error waits for the task that asks for the catalog.
+
+    :param values: the values files of the components as well.
     """
     with contextlib.suppress(AicrError):
-        embedded()
+        own = embedded()
+        if values:
+            own.read_values()
