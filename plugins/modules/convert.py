@@ -15,6 +15,7 @@ description:
     C(aicr.run/v1alpha3), and reads both. The reference implementation wants C(aicr.run/v1), C(aicr.run/v1beta1) and
     C(aicr.run/v1beta2) since its release 1.0.0.
   - Changes the version alone, so that converting back gives the same document. The digest stays.
+  - What has the version and the format already is written byte for byte as it stands.
   - Takes a Snapshot, RecipeResult, AICRConfig, RecipeMetadata, RecipeMixin or ComponentRegistry, and refuses one that
     no stage would read.
 options:
@@ -23,12 +24,13 @@ options:
     type: raw
     required: true
   track:
-    description: The track that is wanted. One that is there already is no error.
+    description:
+      - The track that is wanted. One that is there already is no error.
+      - Without it the version stays, so that an artifact is copied, once it is known to be one.
     type: str
     choices:
       - alpha
       - stable
-    required: true
   dest:
     description:
       - The path of the file to write, or C(cm://namespace/name). Without it, nothing is written.

@@ -32,3 +32,24 @@ def test_there_and_back(ansible: Ansible) -> None:
     assert (ansible.folder / "back.yaml").read_bytes() == (ansible.folder / "recipe.yaml").read_bytes()
     assert run.result("other")["error"]["code"] == "INVALID_REQUEST"
     assert "BundleInfo" in run.result("other")["msg"]
+
+
+def test_what_is_as_it_should_be_is_copied_byte_for_byte(ansible: Ansible) -> None:
+    """Comments and order included; what the stages read without a version is copied without one."""
+    text = b"# by hand\nkind: Snapshot\nmeasurements:\n- type: K8s\n  subtypes:\n  - {subtype: a, data: {b: c}}\n"
+    (ansible.folder / "given.yaml").write_bytes(text)
+    copied = {"source": "given.yaml", "dest": "copied.yaml"}
+    run = ansible.tasks(
+        [
+            {"name": "rehearse", "aicr.runtime.convert": copied, "check_mode": True},
+            {"name": "copy", "aicr.runtime.convert": copied},
+            {"name": "again", "aicr.runtime.convert": copied},
+            {"name": "other", "aicr.runtime.convert": {**copied, "dest": "copied.json", "format": "json"}},
+            {"name": "none", "aicr.runtime.convert": {"source": "play.yml", "dest": "x.yaml"}, "ignore_errors": True},
+        ]
+    )
+    assert [run.result(name)["changed"] for name in ("rehearse", "copy", "again", "other")] == [True, True, False, True]
+    assert (ansible.folder / "copied.yaml").read_bytes() == text
+    assert (ansible.folder / "copied.json").read_bytes().startswith(b"{")
+    assert run.result("none")["error"]["code"] == "INVALID_REQUEST"
+    assert not (ansible.folder / "x.yaml").exists()

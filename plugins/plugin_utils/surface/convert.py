@@ -19,14 +19,14 @@ from ..errors import invalid, raise_all
 from .destination import destination
 from .options import Options
 from .outcome import Document, Outcome, as_format
-from .source import read
+from .source import Source, read
 
 
 def convert(options: Options) -> Outcome:
     """Spell the version of an artifact as the other track does, and change nothing else.
 
     What is converted is read as the stages read it first, so that nothing comes out that they would refuse. The digest
-    stays (:func:`artifacts.digest.digest`).
+    stays (:func:`artifacts.digest.digest`), and where there is nothing to convert the text does, too.
 
     :raises AicrError: INVALID_REQUEST for what is no artifact of a kind with two tracks, or not of its form.
     """
@@ -39,20 +39,33 @@ def convert(options: Options) -> Outcome:
             f"{source.name}: is {shown}, which has no tracks", f"kinds with two tracks: {', '.join(sorted(_DECODERS))}"
         )
     warnings = _DECODERS[kind](document, source.name)
-    present, track = document.get("apiVersion"), options["track"]
-    if not present:
-        raise invalid(f"{source.name}: has no apiVersion, so nobody knows what it is", "write it again with a release")
-    converted = {**document, "apiVersion": versions.on_track(kind, str(present), track)}
-    product = Document(converted, as_format(converted, options["format"], str))
+    converted = _on_track(document, options["track"], source.name)
+    kept = _text_in(source, options["format"]) if converted == document else None
+    product = Document(converted, kept or as_format(converted, options["format"], str))
     stored, dest = destination(product, options["dest"], options["format"], options)
     return Outcome(
         product=stored,
         dest=dest,
         digest=product.digest,
-        summary={"kind": kind, "from": present, "to": converted["apiVersion"]},
+        summary={"kind": kind, "from": document.get("apiVersion"), "to": converted.get("apiVersion")},
         warnings=warnings,
         document=converted,
     )
+
+
+def _on_track(document: dict[str, Any], track: str | None, name: str) -> dict[str, Any]:
+    if track is None:
+        return document
+    present = document.get("apiVersion")
+    if not present:
+        raise invalid(f"{name}: has no apiVersion, so nobody knows what it is", "write it again with a release")
+    return {**document, "apiVersion": versions.on_track(document["kind"], str(present), track)}
+
+
+def _text_in(source: Source, form: str) -> str | None:
+    """The text of a source that is in this format already."""
+    text = (source.text or b"").decode("utf-8-sig")
+    return text if text.lstrip().startswith("{") == (form == "json") else None
 
 
 def _snapshot(document: object, source: str) -> list[str]:

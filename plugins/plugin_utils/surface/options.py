@@ -178,7 +178,7 @@ CONVERT: Spec = {
     **_DOCUMENT,
     **CLUSTER,
     "source": {"type": "raw", "required": True},
-    "track": {"type": "str", "choices": ["alpha", "stable"], "required": True},
+    "track": {"type": "str", "choices": ["alpha", "stable"]},
     "dest": {"type": "path"},
     "format": {"type": "str", "choices": ["yaml", "json"], "default": "yaml"},
 }

@@ -26,10 +26,14 @@ _MAKERS = {
 
 @dataclass(frozen=True)
 class Source:
-    """A document and what to call it in messages."""
+    """A document and what to call it in messages.
+
+    :ivar text: the file that holds it; ``None`` if none does.
+    """
 
     document: object
     name: str
+    text: bytes | None = None
 
 
 def read(value: object, option: str, options: Options) -> Source:
@@ -55,11 +59,13 @@ def read(value: object, option: str, options: Options) -> Source:
             from ..cluster.http import fetch, shown
         if imports.problem is not None:
             raise imports.problem
-        return Source(yamlio.load(fetch(value, options.environ), shown(value)), shown(value))
+        text = fetch(value, options.environ)
+        return Source(yamlio.load(text, shown(value)), shown(value), text)
     refuse_remote(value, option)
     path = expanded(value)
     try:
-        return Source(yamlio.load_file(path), str(path))
+        text = yamlio.read_bytes(path)
+        return Source(yamlio.load(text, str(path)), str(path), text)
     except AicrError as error:
         if error.code is not Code.NOT_FOUND:
             raise
