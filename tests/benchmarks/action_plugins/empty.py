@@ -9,11 +9,20 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
+READ = {
+    "path": ".",
+    "cluster": True,
+    "waves": {"canary": False, "budget": 1, "serial": False},
+    "failures": [],
+}
+"""What the playbooks read of the results of our actions; fleet.py puts this one in their place."""
+
 
 class ActionModule(ActionBase):
     """Returns at once, so what its task takes is Ansible's own."""
 
     _requires_connection = False
+    _supports_check_mode = True
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        return {**super().run(tmp, task_vars), "changed": False}
+        return {**super().run(tmp, task_vars), "changed": False, **READ}
