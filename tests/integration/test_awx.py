@@ -296,6 +296,23 @@ def test_a_variable_that_was_renamed_or_retyped_is_noticed() -> None:
     assert any("may be left blank" in found for found in disagreements(blank, variables(template)))
 
 
+SURVEYS = [*TEMPLATES.values(), *WORKFLOWS.values()]
+
+
+@pytest.mark.parametrize("name", sorted({question["variable"] for asked in SURVEYS for question in questions(asked)}))
+def test_an_option_that_is_renamed_fails_each_survey_that_asks_for_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seeded in the playbooks' own variables, so that the tests above would see it."""
+    for stage, options in STAGES.items():
+        renamed = {f"{one}_new" if one == name else one: option for one, option in options.items()}
+        monkeypatch.setitem(STAGES, stage, renamed)  # type: ignore[arg-type]
+    found = [disagreements(template, variables(template)) for template in TEMPLATES.values()]
+    found += [disagreements(workflow, of_workflow(workflow)) for workflow in WORKFLOWS.values()]
+    asking = [name in {question["variable"] for question in questions(asked)} for asked in SURVEYS]
+    assert found == [[f"{name} is no variable of the playbook"] if asks else [] for asks in asking]
+
+
 def taken(template: Template, launch: Mapping[str, object]) -> dict[str, object]:
     """The variables of a launch that AWX hands to the job; it drops the others without a word (W1)."""
     asked = {question["variable"] for question in questions(template)} if template.get("survey_enabled") else set()
