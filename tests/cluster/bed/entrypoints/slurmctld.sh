@@ -20,20 +20,33 @@ if [[ -n ${BED_NO_TRES:-} && $(</tmp/slurm/slurm.conf) =~ AccountingStorageHost=
     fi
 fi
 
-# The image has an init, too: the first process of a container is not ended by a signal that it does not handle yet.
-# Ended before it has saved its state for the first time, slurmctld never starts again from half of it ("No Assoc usage
-# file to recover"). Its operator replaces the pod at once, when no real one would have pulled its image yet; so it may
-# come up first.
-slurmctld -D "$@" &
-slurmctld=$!
+# Ended between the first file of its state and the last, slurmctld never starts again from half of it ("No Assoc usage
+# file to recover"), and told to end before it is ready, it hangs until it is killed. Its operator replaces the pod at
+# once, when no real one would have pulled its image yet; so what has begun to write may become ready first.
+has_begun_to_write() {
+    compgen -G '/var/spool/slurmctld/*/clustername' >/dev/null
+}
+is_ready() {
+    local status=
+    exec {answer}<>"/dev/tcp/${BED_ADDRESS}/6817" || return 1
+    printf 'GET /readyz HTTP/1.1\r\nHost: slurmctld\r\nConnection: close\r\n\r\n' >&"${answer}"
+    read -r -t 1 _ status _ <&"${answer}" || true
+    exec {answer}>&-
+    [[ ${status} == 2?? ]]
+}
 end() {
-    for ((tries = 0; tries < 50; tries++)); do
-        if (: >"/dev/tcp/${BED_ADDRESS}/6817") 2>/dev/null || ! kill -0 "${slurmctld}" 2>/dev/null; then
-            break
+    for ((tries = 0; tries < 250; tries++)); do
+        kill -0 "${slurmctld}" 2>/dev/null || return 0
+        if ! has_begun_to_write; then
+            kill -KILL "${slurmctld}"
+            return 0
         fi
+        ! is_ready 2>/dev/null || break
         sleep 0.1
     done
     kill "${slurmctld}" 2>/dev/null || true
 }
+slurmctld -D "$@" &
+slurmctld=$!
 trap end TERM
 wait "${slurmctld}" || wait "${slurmctld}"

@@ -113,16 +113,24 @@ class Container:
         return cls(process, directory, now(), spec.get("terminationMessagePolicy", "File"))
 
     def terminate(self, grace: float) -> None:
-        """SIGTERM, and SIGKILL when the grace period is over."""
+        """SIGTERM, and SIGKILL when the grace period is over.
+
+        A runtime says it once. Here it is said again, since the first process of a container does not get a signal that
+        it has no handler for yet, and pods come and go faster than theirs have begun.
+        """
+        end = time.monotonic() + grace
+        while self.process.poll() is None and time.monotonic() < end:
+            self._tell_to_end()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(min(1.0, max(0.0, end - time.monotonic())))
+        self.process.kill()  # takes all of the container along: unshare --kill-child
+        self.process.wait()
+
+    def _tell_to_end(self) -> None:
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         with contextlib.suppress(OSError):
             for child in children.read_text(encoding="ascii").split():
                 os.kill(int(child), signal.SIGTERM)
-        end = time.monotonic() + grace
-        while self.process.poll() is None and time.monotonic() < end:
-            time.sleep(0.05)
-        self.process.kill()  # takes all of the container along: unshare --kill-child
-        self.process.wait()
 
     def result(self, log: Path) -> dict[str, Any]:
         """The state `terminated` of an ended container."""
