@@ -149,3 +149,16 @@ def test_a_variable_says_that_there_is_a_cluster(values: dict[str, Any], meant: 
 def test_the_environment_does_so_too_but_not_of_a_machine(values: dict[str, Any], meant: bool) -> None:
     environ = {"K8S_AUTH_KUBECONFIG": "/kube"}
     assert check_variables("berlin", list(values), values, STAGES, environ=environ).cluster is meant
+
+
+@pytest.mark.parametrize("name", [name for name in variables.SPEC if name.endswith("_timeout")])
+@pytest.mark.parametrize("seconds", [0, -1, "inf", "nan"])
+def test_no_time_to_wait_is_refused_before_a_deployment_begins(name: str, seconds: object) -> None:
+    assert name in refusal(**{name: seconds})
+
+
+def test_credentials_of_registries_that_are_not_there_are_noticed_before_a_deployment_begins(tmp_path: Path) -> None:
+    missing = tmp_path / "config.json"
+    assert f"aicr_registry_config: {missing} is no file" in refusal(aicr_registry_config=str(missing))
+    missing.write_text("{}", encoding="utf-8")
+    assert folder(aicr_registry_config=str(missing))

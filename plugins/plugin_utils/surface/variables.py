@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -158,8 +158,19 @@ def check_variables(
             found = waves.waves(values, hosts, serial)
         except AicrError as error:
             problems.append(error)
+    problems += _unfit(parsed)
     raise_all(problems)
     said = {name: parsed.get(f"{PREFIX}{name}") for name in ("kubeconfig", "context", "host", "in_cluster")}
     meant = Access(**said).is_meant({} if parsed.get(f"{PREFIX}host_snapshot") else environ)
     folder = os.path.join(os.path.realpath(parsed[f"{PREFIX}artifacts_dir"] or "artifacts"), host)
     return Checked(folder, meant, found)
+
+
+def _unfit(parsed: Mapping[str, Any]) -> Iterator[AicrError]:
+    """Values that an action would refuse only once a deployment has begun."""
+    for name, value in parsed.items():
+        if name.endswith("_timeout") and value is not None and not 0 < value < float("inf"):
+            yield invalid(f"{name}: {value:g} s is no time to do anything in", "name seconds above 0")
+    credentials = f"{PREFIX}registry_config"
+    if parsed.get(credentials) and not os.path.isfile(parsed[credentials]):
+        yield invalid(f"{credentials}: {parsed[credentials]} is no file", "helm registry login writes one")
