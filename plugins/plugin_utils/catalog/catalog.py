@@ -136,8 +136,9 @@ class Catalog:
 
         An error waits for who needs that file.
         """
-        for each in (self.base, *self.overlays.values(), *self.mixins.values()):
-            for ref in each.component_refs:
+        parts: tuple[Overlay | Mixin, ...] = (self.base, *self.overlays.values(), *self.mixins.values())
+        for part in parts:
+            for ref in part.component_refs:
                 if ref.values_file:
                     with contextlib.suppress(AicrError):
                         self._values_of_files(ref.name, ref.values_file)
