@@ -15,7 +15,7 @@ import json
 import math
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,8 @@ NOT_FINITE = "a number that is none (.nan), or is infinite; JSON, and so Kuberne
 
 _MAY_BE_DEEP = re.compile(rf"\n[-? \t]{{{MAX_DEPTH}}}")
 _NOT_EMPTY = re.compile("^(?=.)", re.MULTILINE)
-_NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE = (
-    f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "merge")
+_NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE, _MAP, _SEQ = (
+    f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "merge", "map", "seq")
 )
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]*|[1-9][0-9_]*)$")
 _NUMBER = re.compile(
@@ -102,6 +102,18 @@ _Loader.add_constructor(_FLOAT, _float)
 class _Dumper(CSafeDumper):
     """The C emitter; resolves by YAML 1.1 (PyYAML's own) and 1.2, so that it quotes what either would misread."""
 
+    def represent_data(self, data: Any) -> Any:
+        """The node of a value; those of which documents consist do not take the way by PyYAML's tables."""
+        kind = type(data)
+        if kind is str:
+            return yaml.ScalarNode(_TEXT, data, style="|" if "\n" in data else None)
+        if kind is dict:
+            pairs = [(self.represent_data(key), self.represent_data(data[key])) for key in _sorted(data)]
+            return yaml.MappingNode(_MAP, pairs, flow_style=False)
+        if kind is list:
+            return yaml.SequenceNode(_SEQ, [self.represent_data(item) for item in data], flow_style=False)
+        return super().represent_data(data)
+
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
@@ -111,11 +123,13 @@ class _Dumper(CSafeDumper):
         return super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
 
 
-def _text(dumper: Any, value: str) -> Any:
-    return dumper.represent_scalar(_TEXT, value, style="|" if "\n" in value else None)
+def _sorted(mapping: dict[Any, Any]) -> Iterable[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:  # keys of several types have no order but their own
+        return mapping
 
 
-_Dumper.add_representer(str, _text)
 _Dumper.add_implicit_resolver(_BOOL, re.compile("[yYnN]$"), list("yYnN"))
 _Dumper.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
 _Dumper.add_implicit_resolver(_FLOAT, _NUMBER, list("-+.0123456789"))
