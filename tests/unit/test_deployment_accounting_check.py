@@ -18,7 +18,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.script import Placement
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import accounting_check as check
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.accounting_check import Accounting, diagnose
-from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.finding import Finding, Outcome
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.finding import Finding, Outcome, Severity
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.reference import Reference
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 
@@ -40,6 +40,13 @@ def test_a_cluster_that_has_registered_leaves_nothing_to_say() -> None:
     assert found(clusters="slurm_slurm|10.0.3.17") == []
     assert check.control_host('{"clusters": "slurm_slurm|10.0.3.17"}') == "10.0.3.17"
     assert check.control_host('{"clusters": "slurm_slurm|"}') == ""
+
+
+def test_a_cluster_whose_slurmctld_has_not_come_back_is_a_warning() -> None:
+    """Its row is there, without the address that slurmctld gives when it registers."""
+    (one,) = found(clusters="slurm_slurm|")
+    assert (one.outcome, one.severity) == (Outcome.NOT_REGISTERED, Severity.WARNING)
+    assert "kubectl -n slurm delete pod slurm-controller-0" in one.hint
 
 
 INIT = "sacctmgr: error: slurm_persist_conn_open: Something happened with the receiving/processing of the persistent "

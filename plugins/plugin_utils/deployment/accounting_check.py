@@ -85,7 +85,11 @@ def diagnose(answer: str, accounting: Accounting, daemon: Callable[[], str]) -> 
 
 def control_host(answer: str) -> str:
     """The address of the controller that has registered; empty before that."""
-    return _read(answer).get("clusters", "").split("|")[-1].strip()
+    return _host(_read(answer))
+
+
+def _host(said: Mapping[str, str]) -> str:
+    return said.get("clusters", "").split("|")[-1].strip()
 
 
 def _read(answer: str) -> Mapping[str, str]:
@@ -117,12 +121,26 @@ def _findings(said: Mapping[str, str], accounting: Accounting, daemon: Callable[
         yield _failure(
             Outcome.NOT_REGISTERED,
             f"{place}: knows no cluster {cluster} (it knows: {others})",
-            "slurmctld registers when it starts, and if slurmdbd did not answer then, never again: start it anew by "
-            f"kubectl -n {accounting.namespace} delete pod {accounting.name}-controller-0 (jobs go on), then run this "
-            "again; the name changes with namespace and release",
+            f"{_start_anew(accounting)}, then run this again; the name changes with namespace and release",
         )
     elif said.get("associations"):
         yield _association_refusal(_errors(said["associations"]), accounting)
+    elif not _host(said):
+        yield Finding(
+            Outcome.NOT_REGISTERED,
+            Severity.WARNING,
+            f"{place}: knows cluster {cluster}, but slurmctld has not registered since it last ended, so that it does "
+            "not hear of what sacctmgr changes",
+            _start_anew(accounting),
+        )
+
+
+def _start_anew(accounting: Accounting) -> str:
+    """What has a slurmctld register that went on from its state files while slurmdbd did not answer."""
+    return (
+        "slurmctld registers when it starts, and if slurmdbd did not answer then, never again: start it anew by "
+        f"kubectl -n {accounting.namespace} delete pod {accounting.name}-controller-0 (jobs go on)"
+    )
 
 
 def _refusal(text: str, accounting: Accounting, daemon: Callable[[], str]) -> Finding:
