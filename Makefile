@@ -173,6 +173,14 @@ examples: $(SETUP) ## take the snapshots in examples/ anew, each of a test clust
 bench: $(SETUP) ## speed and memory, as ratios within one run
 	python tests/benchmarks/bench.py
 
+.PHONY: bench-fleet
+bench-fleet: $(SETUP) ## time and memory of 200 and 1,000 clusters in one play; takes half an hour
+	python tests/benchmarks/fleet.py
+
+.PHONY: bench-deploy
+bench-deploy: $(SETUP) ## the time of a deployment by the clock, on a machine that nobody else uses
+	python tests/benchmarks/deploy_time.py
+
 .PHONY: soak
 soak: $(SETUP) ## the property tests, with many times the examples
 	$(PYTEST) tests/unit tests/soak --hypothesis-profile=soak
