@@ -24,6 +24,7 @@ from ansible_collections.aicr.runtime.tests.cluster.deployments import (
     absent,
     written,
 )
+from ansible_collections.aicr.runtime.tests.cluster.sacctmgr import sacctmgr
 from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 VERIFY, UNINSTALL = "aicr.runtime.verify", "aicr.runtime.uninstall"
@@ -32,7 +33,6 @@ MARIADB = "/apis/k8s.mariadb.com/v1alpha1/namespaces/slurm"
 CLAIM = "/api/v1/namespaces/slurm/persistentvolumeclaims/storage-mariadb-0"
 SECRETS = [f"/api/v1/namespaces/slurm/secrets/{name}" for name in ("mariadb-password", "mariadb-root-password")]
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-CLUSTER = "slurm_slinky-slurm"
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +54,17 @@ def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="module")
 def volume(own: Bed, deployments: Deployments, made: Bundled) -> Path:
-    """The folder of the database's tables, once all is deployed."""
+    """The folder of the database's tables, once all is deployed and sacctmgr has added an account."""
     deployments.run(DEPLOY, made.variables())
+    sacctmgr(own, "slurm", "-i", "add", "account", "physics", "description=kept", "organization=science")
     name = own.api.get(CLAIM)["spec"]["volumeName"]
     place = own.api.get(f"/api/v1/persistentvolumes/{name}")["spec"]["hostPath"]["path"]
     return Path(place) / "slurm_acct_db"
 
 
-def registered(volume: Path) -> bool:
-    """Whether the row is there that sacctmgr has written: its cluster. A server that ended has flushed it."""
-    return CLUSTER.encode() in (volume / "cluster_table.ibd").read_bytes()
+def written_down(volume: Path) -> bool:
+    """Whether the account is there that sacctmgr has added. A server that ended has flushed it."""
+    return b"physics" in (volume / "acct_table.ibd").read_bytes()
 
 
 def report(deployments: Deployments) -> dict[tuple[str, str], str]:
@@ -126,9 +127,13 @@ def test_a_check_of_an_uninstallation_writes_nothing(own: Bed, deployments: Depl
 
 
 def test_secrets_alone_and_a_policy_that_drops_are_refused(own: Bed, deployments: Deployments) -> None:
+    """The policy is that of the Database itself, by which its operator goes, whatever the MariaDB says."""
+    own.api.patch(f"{MARIADB}/databases/mariadb-database", {"spec": {"cleanupPolicy": "Delete"}})
     with own.audit.recording("admin") as requests:
         ran = deployments.run(UNINSTALL, {"aicr_remove_secrets": True}, expect=2)
+    own.api.patch(f"{MARIADB}/databases/mariadb-database", {"spec": {"cleanupPolicy": "Skip"}})
     assert "nothing would open the volume that stays" in ran.output
+    assert "Database slurm/mariadb-database has the cleanupPolicy Delete" in ran.output
     assert written(requests) == []
     assert absent(own, LEASE)
 
@@ -152,7 +157,7 @@ def test_slurm_goes_before_its_database_and_data_secrets_and_crds_stay(
     for secret in SECRETS:
         own.api.get(secret)
     own.api.get(f"{CRDS}/mariadbs.k8s.mariadb.com")
-    assert registered(volume)
+    assert written_down(volume)
     record = own.api.get(RECORD)["data"]
     assert (record["state"], record["mode"], json.loads(record["releases"])) == ("uninstalled", "", [])
     assert {one["name"] for one in json.loads(record["kept"])} >= {"mariadb-operator-crds"}
@@ -174,6 +179,8 @@ def test_a_new_deployment_takes_up_the_old_data(
     passwords = [own.api.get(secret)["data"] for secret in SECRETS]
     deployments.run(DEPLOY, made.variables())
     assert [own.api.get(secret)["data"] for secret in SECRETS] == passwords
+    found = sacctmgr(own, "slurm", "show", "account", "where", "name=physics", "format=Account,Descr,Org")
+    assert found[-1] == "physics|kept|science"
     deployments.run(VERIFY, made.variables())
     assert set(report(deployments).values()) == {"passed"}
 
