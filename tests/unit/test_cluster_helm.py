@@ -185,7 +185,7 @@ def test_none_outlives_the_process_that_started_it_nor_does_its_room(
 ) -> None:
     """As Ansible ends a worker at Ctrl-C: by a signal that lets nothing be cleaned up."""
     place = script(
-        'trap "echo asked > asked; exit 1" TERM\n'
+        'trap "echo it is cancelled; echo asked > asked; exit 1" TERM\n'
         'for word in "$@"; do case "$word" in --kubeconfig=*) dirname "${word#*=}" > room;; esac; done\n'
         "echo $$ > own; while :; do sleep 0.1; done"
     )

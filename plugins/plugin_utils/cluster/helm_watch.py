@@ -14,8 +14,9 @@ _SHELL = "/bin/sh"
 _WATCH = """
 room=$1 grace=$2
 shift 2
+trap : TERM
 exec 3<&0
-"$@" </dev/null 3<&- &
+"$@" </dev/null >"$room/out.$$" 2>"$room/err.$$" 3<&- &
 helm=$!
 (
     PATH=/usr/bin:/bin
@@ -28,14 +29,20 @@ helm=$!
 ) >/dev/null 2>&1 &
 watch=$!
 exec 3<&- </dev/null
-wait "$helm"
-code=$?
+while wait "$helm"; code=$?; [ "$code" -eq 143 ] && kill -0 "$helm" 2>/dev/null; do :; done
+PATH=/usr/bin:/bin
 kill -TERM "$watch" 2>/dev/null
+cat "$room/out.$$"
+cat "$room/err.$$" >&2
+rm -f "$room/out.$$" "$room/err.$$"
 exit "$code"
 """
 """The end of a pipe that only we hold is read: it closes when we are gone, also by SIGKILL. Ansible ends its workers
 by a signal that lets nothing be cleaned up (Ctrl-C), so nobody else is left to end helm, and to remove the room with
-its credentials."""
+its credentials.
+
+What helm says goes through files: it says that it was cancelled before it writes that down, and to speak into a pipe
+without a reader would be its end."""
 
 
 def watched(
