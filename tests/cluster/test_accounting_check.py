@@ -18,14 +18,14 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.accounting_ch
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed, Database
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
+from ansible_collections.aicr.runtime.tests.cluster.sacctmgr import sacctmgr
 from ansible_collections.aicr.runtime.tests.cluster.test_bed_images import (
-    LOGIN,
-    SACCTMGR,
     SLURM,
     SLURMDBD,
     create,
+    exists,
     is_ready,
-    job,
+    make_daemon,
 )
 
 SECONDS = 90
@@ -92,25 +92,15 @@ def make_slurmdbd(bed: Bed, namespace: str) -> str:
 
 
 def register(bed: Bed, namespace: str) -> None:
-    """What slurmctld does when it starts."""
-    sources = [{"configMap": {"name": "slurm-config"}}, {"secret": {"name": "slurm-auth-slurm"}}]
-    mounts = [{"name": "etc", "mountPath": "/etc/slurm"}, {"name": "run", "mountPath": "/run/slurm"}]
-    code, said = job(
-        bed.api,
-        namespace,
-        LOGIN,
-        ["bash", "-c", SACCTMGR.replace("show cluster format=Cluster", f"-i add cluster {namespace}_slurm")],
-        container={"volumeMounts": mounts},
-        securityContext={"runAsUser": 401, "runAsGroup": 401, "fsGroup": 401},
-        volumes=[{"name": "etc", "projected": {"sources": sources}}, {"name": "run", "emptyDir": {}}],
-    )
-    assert code == 0, said
-    assert "Adding Cluster" in said, said
+    """Half of what slurmctld does when it starts: it tells where it is, too."""
+    said = sacctmgr(bed, namespace, "-i", "add", "cluster", f"{namespace}_slurm", name="slurm")
+    assert any("Adding Cluster" in line for line in said), said
 
 
 def outcome(result: dict[str, Any]) -> str:
     name = str(result["summary"]["outcome"])
-    assert [one["outcome"] for one in result["findings"]] == ([name] if name != "ok" else [])
+    failed = [one["outcome"] for one in result["findings"] if one["severity"] == "failure"]
+    assert failed == ([name] if name != "ok" else [])
     return name
 
 
@@ -155,6 +145,7 @@ def test_s1_s15_every_way_to_fail_has_a_name_of_its_own(bed: Bed, slurm: str) ->
         good = check(bed, slurm)
         assert outcome(good) == "ok"
         assert (good["changed"], good["summary"]["cluster"]) == (False, f"{slurm}_slurm")
+        assert "slurmctld has not registered" in good["warnings"][0]
         assert eventually(lambda: not left(bed, slurm))
 
         # What it may do, a connection learns when it begins. When slurmdbd begins, it makes its routines anew, and who
@@ -172,6 +163,71 @@ def test_s1_s15_every_way_to_fail_has_a_name_of_its_own(bed: Bed, slurm: str) ->
         lost = check(bed, slurm)
         assert outcome(lost) == "slurmdbd-without-database"
         assert "it answers, but cannot reach its database" in lost["msg"]
+
+
+def make_slurmctld(bed: Bed, namespace: str) -> str:
+    """Its StatefulSet, as the operator has it; the path of its pod."""
+    sources = [
+        {"configMap": {"name": "slurm-config"}},
+        *({"secret": {"name": name}} for name in ("slurm-auth-slurm", "slurm-auth-jwt")),
+    ]
+    folders = {"run": "/run", "log": "/var/log/slurm", "statesave": "/var/spool/slurmctld"}
+    mounts = [{"name": "etc", "mountPath": "/etc/slurm", "readOnly": True}]
+    mounts += [{"name": name, "mountPath": folder} for name, folder in folders.items()]
+    spec = {
+        "securityContext": {"runAsUser": 401, "runAsGroup": 401, "fsGroup": 401},
+        "volumes": [
+            {"name": "etc", "projected": {"defaultMode": 0o600, "sources": sources}},
+            {"name": "run", "emptyDir": {}},
+            {"name": "log", "emptyDir": {}},
+        ],
+        "containers": [{"image": "ghcr.io/slinkyproject/slurmctld:26.05-ubuntu26.04", "volumeMounts": mounts}],
+    }
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "4Gi"}}}
+    claims = [{"metadata": {"name": "statesave"}, "spec": claim}]
+    return make_daemon(bed.api, namespace, "slurm-controller", 6817, spec, volumeClaimTemplates=claims)
+
+
+def controller_log(bed: Bed, pod: str) -> str:
+    return bed.api.text(f"{pod}/log", container="slurm-controller")
+
+
+def restart(bed: Bed, pod: str) -> None:
+    """What `kubectl delete pod` does to one of a StatefulSet, until its successor is Ready."""
+    before = bed.api.get(pod)["metadata"]["uid"]
+    bed.api.delete(pod)
+    assert eventually(lambda: exists(bed.api, pod) and bed.api.get(pod)["metadata"]["uid"] != before, SECONDS)
+    assert eventually(is_ready(bed.api, pod), SECONDS)
+
+
+def test_s1_a_slurmctld_that_went_on_without_slurmdbd_registers_when_it_is_started_again(bed: Bed, slurm: str) -> None:
+    """From accounting disabled to another mode: it has state of its own, so it does not wait, nor does it come back."""
+    path = f"/api/v1/namespaces/{slurm}/configmaps/slurm-config"
+    state = "StateSaveLocation=/var/spool/slurmctld"
+    config = bed.api.get(path)["data"]["slurm.conf"].replace(state, f"{state}/slurm")  # as the operator has it
+    disabled = "".join(line for line in config.splitlines(keepends=True) if not line.startswith("AccountingStorage"))
+    bed.api.patch(path, {"data": {"slurm.conf": disabled}})
+    controller = make_slurmctld(bed, slurm)
+    assert eventually(is_ready(bed.api, controller), SECONDS)
+    # Ended before that it saves no state, though its port is open; then it never starts with slurmdbd at all.
+    assert eventually(lambda: "Running as primary controller" in controller_log(bed, controller), SECONDS)
+    bed.api.patch(path, {"data": {"slurm.conf": config}})
+
+    labels = {"app.kubernetes.io/name": "slurmdbd", "app.kubernetes.io/instance": "slurm"}
+    create(bed.api, "services", slurm, "slurm-accounting", spec={"selector": labels, "ports": [{"port": 6819}]})
+    with Database(bed, slurm) as database:
+        database.start().account("slurm", PASSWORD, ALL)
+        restart(bed, controller)
+        assert "Association database appears down, reading from state files" in controller_log(bed, controller)
+        daemon = make_slurmdbd(bed, slurm)
+        assert eventually(is_ready(bed.api, daemon), SECONDS)
+        # It looks for slurmdbd every ten seconds, and comes back to it without a word of who it is.
+        unregistered = check(bed, slurm, wait=15)
+        assert outcome(unregistered) == "not-registered"
+        assert f"kubectl -n {slurm} delete pod slurm-controller-0" in unregistered["error"]["hint"]
+        restart(bed, controller)
+        registered = check(bed, slurm, wait=SECONDS)
+        assert (outcome(registered), registered["findings"]) == ("ok", [])
 
 
 def test_what_is_missing_is_said_before_anything_is_made_and_predicted_in_check_mode(bed: Bed, slurm: str) -> None:
