@@ -40,10 +40,15 @@ class Deployments:
             "aicr_readiness_timeout": 180,
         }
 
+    def given(self, variables: dict[str, object]) -> str:
+        """The variables of a run as a value of the argument -e."""
+        place = self.ansible.folder / "vars.json"
+        place.write_text(json.dumps({**self.common, **variables}), encoding="utf-8")
+        return f"@{place}"
+
     def run(self, playbook: str, variables: dict[str, object], *arguments: str, expect: int = 0) -> Run:
-        given = self.ansible.folder / "vars.json"
-        given.write_text(json.dumps({**self.common, **variables}), encoding="utf-8")
-        ran = self.ansible.playbook(playbook, "-e", f"@{given}", *self.arguments, *arguments, expect=expect)
+        given = self.given(variables)
+        ran = self.ansible.playbook(playbook, "-e", given, *self.arguments, *arguments, expect=expect)
         record = self.ansible.folder / "record.jsonl"
         self.told += [ran.output, *([record.read_text(encoding="utf-8")] if record.exists() else [])]
         return ran

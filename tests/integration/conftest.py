@@ -55,25 +55,41 @@ class Ansible:
         self.folder = folder
         self.environment: dict[str, str] = {}
 
+    def _all_of_the_environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "LC_ALL": "C.UTF-8",
+            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".venv" / "collections"),
+            "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callback_plugins"),
+            "ANSIBLE_CALLBACKS_ENABLED": "record",
+            "ANSIBLE_NOCOLOR": "1",
+            "AICR_RECORD": str(self.folder / "record.jsonl"),
+            **self.environment,
+        }
+
     def command(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(Path(sys.executable).with_name(program)), *arguments],
             cwd=self.folder,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(self.folder),
-                "LC_ALL": "C.UTF-8",
-                "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".venv" / "collections"),
-                "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callback_plugins"),
-                "ANSIBLE_CALLBACKS_ENABLED": "record",
-                "ANSIBLE_NOCOLOR": "1",
-                "AICR_RECORD": str(self.folder / "record.jsonl"),
-                **self.environment,
-            },
+            env=self._all_of_the_environment(),
             capture_output=True,
             text=True,
             check=False,
         )
+
+    def start(self, output: Path, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """Begin to run a program in a session of its own; what it says goes to a file."""
+        with output.open("wb") as file:
+            return subprocess.Popen(
+                [str(Path(sys.executable).with_name(program)), *arguments],
+                cwd=self.folder,
+                env=self._all_of_the_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
     def playbook(self, playbook: str, *arguments: str, inventory: str = "cluster,", expect: int = 0) -> Run:
         """Run a playbook by its path or its name in a collection."""
