@@ -204,6 +204,16 @@ def test_an_interrupted_release_is_explained(status: str, last_good: int | None,
     assert undo in text
 
 
+@pytest.mark.parametrize(("attempt", "severity"), [("run-a", "warning"), ("task-a", "error"), (None, "error")])
+def test_what_a_dead_run_has_left_is_a_warning_where_it_may_be_gone_on_with(attempt: str | None, severity: str) -> None:
+    left = state(status="pending-install", attempt=attempt)
+    told = one(found(DISABLED, question(DISABLED, recover_releases=True), **left))
+    assert told[:2] == (severity, "release")
+    refused = one(found(DISABLED, **left))
+    assert refused[0] == "error"
+    assert ("set aicr_recover_releases=true" in refused[2]) == (severity == "warning")
+
+
 def test_a_release_of_another_chart_is_somebody_elses() -> None:
     _severity, check, text = one(found(DISABLED, **state(chart="nginx")))
     assert check == "release"
