@@ -413,6 +413,29 @@ SAID = [
         Code.SERVICE_UNAVAILABLE,
     ),
     ("Error: INSTALLATION FAILED: failed pre-install: timed out waiting for the condition", "late", Code.TIMEOUT),
+    ("Killed", "killed", Code.SERVICE_UNAVAILABLE),
+    (
+        (
+            'Error: template: slurm/templates/secrets.yaml:6:4: executing "x" at <y>: error calling include: '
+            'template: slurm/templates/_slurm:68:14: executing "key" at <lookup "v1" "Secret">: error calling '
+            "lookup: unable to get apiresource from unstructured: /v1, Kind=Secret: etcdserver: request timed out"
+        ),
+        "server-fault",
+        Code.SERVICE_UNAVAILABLE,
+    ),
+    (
+        (
+            'E0130 18:49:57.531022 20816 request.go:1198] "Unexpected error when reading response body"\n'
+            "Error: could not get information about x: unexpected error when reading response body. Please retry."
+        ),
+        "server-fault",
+        Code.SERVICE_UNAVAILABLE,
+    ),
+    (
+        'Error: could not get server version: an error on the server ("unknown") has prevented the request from x',
+        "server-fault",
+        Code.SERVICE_UNAVAILABLE,
+    ),
 ]
 
 
@@ -421,6 +444,7 @@ def test_what_helm_says_is_explained(said: str, reason: str, code: Code) -> None
     error = explained(f"WARNING: something\n{said}\n", "release slurm/demo")
     assert (error.details["reason"], error.code) == (reason, code)
     assert error.message.startswith("release slurm/demo: ") and "WARNING" not in error.message and error.hint
+    assert "request.go" not in error.message
 
 
 def test_what_helm_says_is_kept_short_and_without_secrets() -> None:

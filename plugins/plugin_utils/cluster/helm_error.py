@@ -99,7 +99,8 @@ _KNOWN: tuple[tuple[str, str, Code, str], ...] = (
     ),
     (
         "chart-refuses",
-        r"execution error at|error calling (?:fail|include|required)|parse error at",
+        # What a template looks up in the cluster may fail for any reason of the cluster's.
+        r"^(?!.*error calling lookup).*(?:execution error at|error calling (?:fail|include|required)|parse error at)",
         Code.INVALID_REQUEST,
         "the chart refuses the values: mend the one that it names",
     ),
