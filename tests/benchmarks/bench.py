@@ -22,6 +22,7 @@ import math
 import os
 import platform
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,7 +54,8 @@ SCHEDULING = {
     "system_node_selector": {"nodeGroup": "system"},
     "accelerated_node_selector": {"nodeGroup": "gpu-worker"},
 }
-
+MADE = "made"
+"""The folder of what plays write."""
 
 BUDGETS = {"recipe": 1.5, "validate": 2.5, "bundle": 4.0}
 
@@ -168,15 +170,26 @@ def run_play(path: Path, inventory: Path) -> None:
         sys.exit(f"{' '.join(command)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
 
 
-def in_turn(works: dict[str, Callable[[], object]], runs: int) -> dict[str, float]:
-    """The median seconds of each work, all measured in turn so that a slow moment hits all alike."""
+def in_turn(
+    works: dict[str, Callable[[], object]], runs: int, before: Callable[[], object] = lambda: None
+) -> dict[str, float]:
+    """The median seconds of each work, all measured in turn so that a slow moment hits all alike.
+
+    :param before: is called before each, and not measured.
+    """
     samples: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(runs + 1):
         for name, work in works.items():
+            before()
             took = seconds(work)
             if turn:  # the first turn warms caches and byte code
                 samples[name].append(took)
     return {name: median(taken) for name, taken in samples.items()}
+
+
+def clear(room: Path) -> None:
+    """Remove what a play has made: what is there already is compared, and not written."""
+    shutil.rmtree(room / MADE, ignore_errors=True)
 
 
 def task_arguments(room: Path, suffix: str) -> dict[str, dict[str, Any]]:
@@ -186,10 +199,10 @@ def task_arguments(room: Path, suffix: str) -> dict[str, dict[str, Any]]:
         "recipe": {
             "criteria": EKS_SLURM,
             "slurm_accounting_mode": "aicr-provided",
-            "dest": f"{room}/recipe-{suffix}.yaml",
+            "dest": f"{room}/{MADE}/recipe-{suffix}.yaml",
         },
-        "validate": {"recipe": recipe, "snapshot": snapshot, "dest": f"{room}/report-{suffix}.json"},
-        "bundle": {"recipe": recipe, "scheduling": SCHEDULING, "dest": f"{room}/bundle-{suffix}"},
+        "validate": {"recipe": recipe, "snapshot": snapshot, "dest": f"{room}/{MADE}/report-{suffix}.json"},
+        "bundle": {"recipe": recipe, "scheduling": SCHEDULING, "dest": f"{room}/{MADE}/bundle-{suffix}"},
     }
 
 
@@ -204,7 +217,7 @@ def single_tasks(y: float, tasks: int, runs: int, room: Path) -> list[Figure]:
         for count in (1, tasks + 1):
             path = play(f"{name}-{count}", "all", [{**task, "loop": list(range(count))}], room)
             works[f"{name}-{count}"] = functools.partial(run_play, path, inventory)
-    took = in_turn(works, runs)
+    took = in_turn(works, runs, lambda: clear(room))
     each = {name: (took[f"{name}-{tasks + 1}"] - took[f"{name}-1"]) / tasks for name in (*BUDGETS, "empty")}
     once = max(took[f"{name}-1"] - took["empty-1"] for name in BUDGETS)
     return [
@@ -223,7 +236,11 @@ def many_clusters(clusters: int, runs: int, room: Path) -> Figure:
     arguments = task_arguments(room, "{{ inventory_hostname }}")
     three = play("three", "all", [{f"aicr.runtime.{name}": options} for name, options in arguments.items()], room)
     nothing = play("nothing", "all", [{"empty": {}}] * 3, room)
-    took = in_turn({"three": lambda: run_play(three, inventory), "nothing": lambda: run_play(nothing, inventory)}, runs)
+    works: dict[str, Callable[[], object]] = {
+        "three": lambda: run_play(three, inventory),
+        "nothing": lambda: run_play(nothing, inventory),
+    }
+    took = in_turn(works, runs, lambda: clear(room))
     ratio = took["three"] / took["nothing"]
     return Figure(f"{clusters} clusters through recipe, validate, bundle", ratio, 4.0, "times three empty actions")
 
