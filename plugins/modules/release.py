@@ -94,7 +94,7 @@ options:
       - The revision is marked as failed, as its Helm would have done, and the next one goes on from there. No object is
         removed.
       - A release that anybody else's Helm has begun is refused in any case, and so is one whose Lease was another one.
-      - Takes O(run).
+      - Takes O(run), and O(state=present).
     type: bool
     default: false
   state:

@@ -75,8 +75,8 @@ class Running:
         self._process.wait()
 
     def kill_ansible(self) -> None:
-        """Its process group, which its workers, and the helms that they have started, are no part of."""
-        os.killpg(self._process.pid, signal.SIGKILL)
+        """It alone: the worker of a task, and the helms that it has started, are left."""
+        os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
 

@@ -425,6 +425,7 @@ def test_what_a_dead_run_has_left_is_gone_on_with_where_that_is_allowed(
     checked = releases.run(wanted, check=True, recover=True, **options)
     assert only(checked)["predicted"] and only(checked)["why"].startswith("its revision 1 is pending-install")
     assert "name it in run" in releases.run(wanted, recover=True)["error"]["hint"]
+    assert "shall be there" in releases.run(wanted, recover=True, state="absent", **options)["msg"]
     mended = only(releases.run(wanted, recover=True, **options))
     assert (mended["status"], mended["revision"]) == ("deployed", 2)
     history = subprocess.run(

@@ -72,7 +72,7 @@ def make_release(options: Options, *, tell: Callable[[str], None]) -> Result:
             for index, given in enumerate(options["releases"])
             for problem in _misnamed(given, f"releases[{index}]")
         ]
-        raise_all([*problems, *_no_time(options)])
+        raise_all([*problems, *_no_time(options), *_not_recovered(options)])
         places = [(given["namespace"], given["name"]) for given in options["releases"]]
         return make_removal(options, connect(options), places, tell)
     wanted = _wanted(options)
@@ -139,9 +139,7 @@ class _Releases:
 
 def _wanted(options: Options) -> list[Wanted]:
     """The releases; every problem of every one of them is told at once."""
-    problems: list[AicrError] = list(_no_time(options))
-    if options["recover"] and not options["run"]:
-        problems.append(invalid("recover: is for a run that holds the Lease", "name it in run"))
+    problems: list[AicrError] = [*_no_time(options), *_not_recovered(options)]
     wanted: list[Wanted] = []
     for index, given in enumerate(options["releases"]):
         problems += _misnamed(given, f"releases[{index}]")
@@ -162,6 +160,13 @@ def _wanted(options: Options) -> list[Wanted]:
 def _no_time(options: Options) -> Iterator[AicrError]:
     if not options["timeout"] > 0:
         yield invalid(f"timeout: {options['timeout']:g} s is no time to do anything")
+
+
+def _not_recovered(options: Options) -> Iterator[AicrError]:
+    if options["recover"] and options["state"] == "absent":
+        yield invalid("recover: is for releases that shall be there", "leave it out with state=absent")
+    elif options["recover"] and not options["run"]:
+        yield invalid("recover: is for a run that holds the Lease", "name it in run")
 
 
 def _misnamed(given: Mapping[str, Any], place: str) -> Iterator[AicrError]:
