@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.aicr.runtime.tests.cluster.bed import Api, Object
+from ansible_collections.aicr.runtime.tests.cluster.bed import Api, Bed, Object
 from ansible_collections.aicr.runtime.tests.cluster.bed.api import ApiError
 
 MADE_BY_THE_CLUSTER = frozenset(
@@ -29,6 +30,9 @@ MADE_BY_THE_CLUSTER = frozenset(
 
 _DRAWN = frozenset({"caBundle", "clusterIP", "clusterIPs", "healthCheckNodePort", "nodePort", "uid", "volumeName"})
 """What the cluster draws by lot for each object."""
+
+
+_HASH = re.compile("[0-9a-f]{64}")
 
 
 def census(api: Api, *namespaces: str) -> dict[str, Object]:
@@ -59,6 +63,37 @@ def wanted(one: Object) -> Any:
     data = one.get("data") or {}
     held = sorted(data) if one["kind"] == "Secret" else data
     return _without_lots({"metadata": {**metadata, "annotations": annotations}, "data": held, **rest})
+
+
+class Wanted:
+    """What was wanted of the objects that a deployment has made, by their names."""
+
+    def __init__(self, bed: Bed) -> None:
+        self._bed, self._before = bed, set(census(bed.api))
+
+    def now(self) -> dict[str, Any]:
+        """Without what the cluster makes of them, what Helm keeps of a release, and the roles' own record and Jobs.
+
+        A namespace is what it is called: the roles label it as ours, and each Helm in its own way.
+        """
+        return {
+            name: one["kind"] if one["kind"] == "Namespace" else _without_hashes(wanted(one))
+            for name, one in census(self._bed.api).items()
+            if name not in self._before
+            and one["kind"] not in MADE_BY_THE_CLUSTER
+            and one.get("type") != "helm.sh/release.v1"
+            and "/aicr-" not in name
+            and not name.endswith("/kube-root-ca.crt")  # each cluster has its own authority
+        }
+
+
+def _without_hashes(one: Object) -> Object:
+    """Of a workload's pods that they carry hashes, not which: generated Secrets are in them."""
+    metadata = one.get("spec", {}).get("template", {}).get("metadata") if isinstance(one.get("spec"), dict) else None
+    if metadata:
+        held = metadata.get("annotations") or {}
+        metadata["annotations"] = {key: _HASH.sub("a hash", value) for key, value in held.items()}
+    return one
 
 
 def _without_lots(value: Any) -> Any:

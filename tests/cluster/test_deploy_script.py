@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
 from ansible_collections.aicr.runtime.tests.cluster.bundled import Bundled, bundled
-from ansible_collections.aicr.runtime.tests.cluster.census import MADE_BY_THE_CLUSTER, census, wanted
+from ansible_collections.aicr.runtime.tests.cluster.census import Wanted
 from ansible_collections.aicr.runtime.tests.cluster.deployments import DEPLOY, Deployments
 from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
@@ -52,40 +51,6 @@ def own(tmp_path: Path) -> Iterator[Bed]:
     bed = Bed.start(tmp_path / "kind", "kind")
     yield bed
     bed.stop()
-
-
-class Wanted:
-    """What was wanted of the objects that a deployment has made, by their names."""
-
-    def __init__(self, bed: Bed) -> None:
-        self._bed, self._before = bed, set(census(bed.api))
-
-    def now(self) -> dict[str, Any]:
-        """Without what the cluster makes of them, what Helm keeps of a release, and the roles' own record and Jobs.
-
-        A namespace is what it is called: the roles label it as ours, and each Helm in its own way.
-        """
-        return {
-            name: one["kind"] if one["kind"] == "Namespace" else without_hashes(wanted(one))
-            for name, one in census(self._bed.api).items()
-            if name not in self._before
-            and one["kind"] not in MADE_BY_THE_CLUSTER
-            and one.get("type") != "helm.sh/release.v1"
-            and "/aicr-" not in name
-            and not name.endswith("/kube-root-ca.crt")  # each cluster has its own authority
-        }
-
-
-_HASH = re.compile("[0-9a-f]{64}")
-
-
-def without_hashes(one: dict[str, Any]) -> dict[str, Any]:
-    """Of a workload's pods that they carry hashes, not which: generated Secrets are in them."""
-    metadata = one.get("spec", {}).get("template", {}).get("metadata") if isinstance(one.get("spec"), dict) else None
-    if metadata:
-        held = metadata.get("annotations") or {}
-        metadata["annotations"] = {key: _HASH.sub("a hash", value) for key, value in held.items()}
-    return one
 
 
 @pytest.fixture(scope="module")
