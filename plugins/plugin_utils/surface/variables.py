@@ -160,7 +160,8 @@ def check_variables(
             problems.append(error)
     problems += _unfit(parsed)
     raise_all(problems)
-    said: dict[str, Any] = {name: parsed.get(f"{PREFIX}{name}") for name in ("kubeconfig", "context", "host", "in_cluster")}
+    ways = ("kubeconfig", "context", "host", "in_cluster")
+    said: dict[str, Any] = {name: parsed.get(f"{PREFIX}{name}") for name in ways}
     meant = Access(**said).is_meant({} if parsed.get(f"{PREFIX}host_snapshot") else environ)
     folder = os.path.join(os.path.realpath(parsed[f"{PREFIX}artifacts_dir"] or "artifacts"), host)
     return Checked(folder, meant, found)
