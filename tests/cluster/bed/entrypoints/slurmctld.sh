@@ -24,7 +24,7 @@ fi
 # file to recover"), and told to end before it is ready, it hangs until it is killed. Its operator replaces the pod at
 # once, when no real one would have pulled its image yet; so what has begun to write may become ready first.
 has_begun_to_write() {
-    compgen -G '/var/spool/slurmctld/*/clustername' >/dev/null
+    compgen -G '/var/spool/slurmctld/*/clustername' >/dev/null || [[ -e /var/spool/slurmctld/clustername ]]
 }
 is_ready() {
     local status=
