@@ -65,7 +65,7 @@ def lateness(delay: float) -> dict[str, Late]:
     return {
         "cert-manager": Late(delay, "*cert-manager-controller[:@]*"),
         "nfd": Late(delay, "stand-in.invalid/nfd:*"),
-        "mariadb-operator": Late(delay, "*mariadb-operator[:@]*"),
+        "mariadb-operator": Late(delay, "*mariadb-operator[:@]*", "BED_DELAY_WEBHOOK"),
         "slinky-slurm-operator": Late(delay, "*slurm-operator[:@]*"),
         "slurm-accounting-mariadb": Late(delay, "*mariadb-operator[:@]*", "BED_DELAY_MARIADB"),
         "slinky-slurm": Late(delay, "*slurm-operator[:@]*", "BED_DELAY_NODESET"),
