@@ -79,7 +79,9 @@ def test_what_its_user_gave_may_be_nothing() -> None:
     assert installed is not None and installed.values == {}
 
 
-@pytest.mark.parametrize("data", ["", "AAAA", base64.b64encode(base64.b64encode(gzip.compress(b"[]", mtime=0))).decode()])
+@pytest.mark.parametrize(
+    "data", ["", "AAAA", base64.b64encode(base64.b64encode(gzip.compress(b"[]", mtime=0))).decode()]
+)
 def test_a_secret_that_holds_something_else_is_told(data: str) -> None:
     broken = secret(3, "deployed")
     broken["data"]["release"] = data
