@@ -27,12 +27,12 @@ ELSEWHERE = os.environ.get("AICR_TEST_KUBECONFIG")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with clusters of their own come first, for they take longest, and workers shall end at about the same time.
+    """Stories of deployments come first, for they take longest, and workers shall end at about the same time.
 
     On another cluster the tests of the bed itself say nothing, so they are no part of the run.
     """
-    own = {item.path for item in items if {"own", "beds"} & {*getattr(item, "fixturenames", ())}}
-    items.sort(key=lambda item: item.path not in own)
+    stories = {item.path for item in items if {"charts", "beds"} & {*getattr(item, "fixturenames", ())}}
+    items.sort(key=lambda item: item.path not in stories)
     if ELSEWHERE:
         ours = [item for item in items if "bed" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=ours)
