@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -147,6 +148,11 @@ STATUS_TREES: tuple[Any, ...] = (
     {"(phase[0:3])": "Run"},
     {"(words[::-1])": ["a", "b"]},
     {"(words[::0])": []},
+    {"(yes[::0])": None},
+    {"(phase[::0])": None},
+    {"(phase[::0])": ""},
+    {"(phase[::0])": "Running"},
+    {"(absent[::0])": None},
     {"(nested[])": [1, 2, 3, 4]},
     {"(phase[])": None},
     {"(void.*)": []},
@@ -347,8 +353,11 @@ def test_one_object_that_cannot_be_evaluated_hides_those_behind_it() -> None:
 
 
 def test_trees_that_nobody_would_write() -> None:
-    """Trees put together by chance from parts of an object and of the trees above; the seed says which."""
-    seed = random.SystemRandom().randrange(1 << 32)
+    """Trees put together by chance from parts of an object and of the trees above; the seed says which.
+
+    As with hypothesis, the gate says the same thing twice, and others look for what it has not seen.
+    """
+    seed = 1130000550 if os.environ.get("CI") else random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
     chance = random.Random(seed)
     questions = [Question(*_by_chance(chance)) for _number in range(1500)]

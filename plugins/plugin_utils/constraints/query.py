@@ -167,8 +167,10 @@ def _evaluated(node: Node, value: Any, bindings: Bindings) -> Any:
             length = len(value) if isinstance(value, list) else 0
             return value[node["value"]] if -length <= node["value"] < length else None
         case "slice":
-            if children[2] == 0:
-                raise Unevaluable("the step of a slice cannot be 0")
+            if children[2] == 0:  # a fault in a list alone, says the real Chainsaw
+                if isinstance(value, list):
+                    raise Unevaluable("the step of a slice cannot be 0")
+                return None
             return value[slice(*children)] if isinstance(value, str | list) else None
         case "subexpression" | "index_expression":
             for child in children[:-1]:
