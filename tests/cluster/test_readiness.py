@@ -592,11 +592,9 @@ def test_a_mode_forbids_what_it_has_not(bed: Bed, slurm: str, mode: str) -> None
 
 
 def test_disabled_forbids_accounting_and_slurmdbd(bed: Bed, slurm: str) -> None:
-    workload(bed.api, slurm, "StatefulSet", "slinky-slurm-accounting")
-    bed.api.patch(
-        APPS.format(slurm, "statefulsets/slinky-slurm-accounting"),
-        {"metadata": {"labels": {"app.kubernetes.io/name": "slurmdbd"}}},
-    )
+    path = workload(bed.api, slurm, "StatefulSet", "slinky-slurm-accounting")
+    bed.api.patch(path, {"metadata": {"labels": {"app.kubernetes.io/name": "slurmdbd"}}})
+    eventually(lambda: bed.api.get(path)["status"].get("readyReplicas") == 1)  # a Pending pod is forbidden by itself
     result = ready(bed.kubeconfig, slurm_recipe("disabled"), components=["slinky-slurm"], check_mode=True)
     wrong = [
         str(one["troubles"])
