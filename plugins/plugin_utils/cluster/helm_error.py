@@ -142,7 +142,7 @@ _KNOWN: tuple[tuple[str, str, Code, str], ...] = (
     ),
 )
 """A word for programs, what helm says, and what that means. The first that fits counts."""
-PASSING = ("server-fault", "unreachable")
+PASSING = ("server-fault", "unreachable", "webhook-down")
 """What only concerns the moment, so that the same helm may succeed in a while."""
 
 
