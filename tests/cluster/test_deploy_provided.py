@@ -157,7 +157,7 @@ def test_a_mariadb_that_is_ready_is_not_enough(
     assert not list(own.api.items("/apis/slinky.slurm.net/v1beta1/controllers"))
     assert not [one for one in requests if one.resource == "jobs"]
     refused = [one for one in requests if one.resource == "mariadbs" and one.writes and one.code >= 400]
-    assert refused == []
+    assert {one.code for one in refused} <= {500}, "while the webhook could not be called, helm was started again"
     assert own.api.get("/api/v1/namespaces/default/configmaps/aicr-deployment")["data"]["state"] == "deploying"
     assert absent(own, LEASE)
 
