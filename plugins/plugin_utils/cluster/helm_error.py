@@ -13,6 +13,7 @@ from ..errors import AicrError, Code
 _LONGEST = 1200
 _ASIDE = re.compile(r"WARNING|[WIE]\d{4} |level=|coalesce\.go")
 """How lines begin that say nothing of why helm ended; letter and date are klog's."""
+SERVER_FAULT = "server-fault"
 _SERVER_FAULTS = (
     r"an error on the server|Internal error occurred|etcdserver: |unable to handle the request|[Tt]oo many requests"
     r"|request did not complete|unexpected EOF|error when reading response body|http2: |TLS handshake timeout"
@@ -117,7 +118,7 @@ _KNOWN: tuple[tuple[str, str, Code, str], ...] = (
         "is it the registry or the cluster? For a registry name a registry_config (helm registry login writes one)",
     ),
     (
-        "server-fault",
+        SERVER_FAULT,
         _SERVER_FAULTS,
         Code.SERVICE_UNAVAILABLE,
         "the API server, or the way to it, failed in the middle: see its log, then run again",
@@ -142,7 +143,7 @@ _KNOWN: tuple[tuple[str, str, Code, str], ...] = (
     ),
 )
 """A word for programs, what helm says, and what that means. The first that fits counts."""
-PASSING = ("server-fault", "unreachable", "webhook-down")
+PASSING = (SERVER_FAULT, "unreachable", "webhook-down")
 """What only concerns the moment, so that the same helm may succeed in a while."""
 
 

@@ -22,7 +22,7 @@ from . import namespaces
 from .chart_source import Chart, same_version
 from .connection import Connection, Deadline
 from .helm import Helm, Upgrade
-from .helm_error import PASSING
+from .helm_error import PASSING, SERVER_FAULT
 from .read import Reader
 from .release_state import ATTEMPT_LABEL, DIGEST_LABEL, UNDER_LEASE, Installed, find, mark_failed, way_out
 from .release_values import differences, texts
@@ -222,7 +222,7 @@ def _in_force(
                 Code.SERVICE_UNAVAILABLE,
                 f"{one.wanted}: helm ended well, and could not write that down",
                 "see the log of the API server, then run again",
-                {"reason": PASSING[0]},
+                {"reason": SERVER_FAULT},
             )
         passes = error.details.get("reason") in PASSING and not (state and state.is_pending)
         if not passes or pause >= deadline.left:
