@@ -21,6 +21,7 @@ from ansible_collections.aicr.runtime.tests.cluster.bed import Api, Bed
 from ansible_collections.aicr.runtime.tests.cluster.bed.__main__ import BEDS
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
 from ansible_collections.aicr.runtime.tests.cluster.charts import charts_folder
+from ansible_collections.aicr.runtime.tests.cluster.deployments import Deployments
 from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 ELSEWHERE = os.environ.get("AICR_TEST_KUBECONFIG")
@@ -73,6 +74,20 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         return
     with Api.of_kubeconfig(Path(ELSEWHERE)) as api:
         yield Cluster(Path(ELSEWHERE), api)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    """A cluster for one file alone, in which nothing is deployed at first."""
+    bed = Bed.start(tmp_path_factory.mktemp("own") / "kind", "kind")
+    yield bed
+    bed.stop()
+
+
+@pytest.fixture(scope="module")
+def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
+    """From one folder, as from one controller: a report that is there already is no change."""
+    return Deployments(Ansible(tmp_path_factory.mktemp("ansible")), own, charts)
 
 
 @pytest.fixture(scope="session")

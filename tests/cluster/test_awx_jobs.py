@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,14 +20,6 @@ from ansible_collections.aicr.runtime.tests.cluster.deployments import LEASE, RE
 from ansible_collections.aicr.runtime.tests.integration.awx_jobs import Controller, Job
 
 WEBHOOK = "/apis/apps/v1/namespaces/slinky/deployments/slurm-operator-webhook"
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    """A cluster in which nothing is deployed at first."""
-    bed = Bed.start(tmp_path_factory.mktemp("awx") / "kind", "kind")
-    yield bed
-    bed.stop()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ The tests of this file are one story on one cluster, in the order in which they 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,30 +27,15 @@ from ansible_collections.aicr.runtime.tests.cluster.deployments import (
     absent,
     written,
 )
-from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 OPEN = ["slinky-slurm:restapi.replicas"]
 """The value that the bundle leaves open."""
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    """A cluster in which nothing is deployed at first."""
-    bed = Bed.start(tmp_path_factory.mktemp("deploy") / "kind", "kind")
-    yield bed
-    bed.stop()
-
-
-@pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
     """A bundle without accounting, in which a value is left open."""
     return bundled(tmp_path_factory.mktemp("disabled"), "disabled", dynamic=OPEN)
-
-
-@pytest.fixture(scope="module")
-def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
-    """From one folder, as from one controller: a report that is there already is no change."""
-    return Deployments(Ansible(tmp_path_factory.mktemp("ansible")), own, charts)
 
 
 SITE = {

@@ -25,7 +25,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options impor
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe import make_recipe
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed
 from ansible_collections.aicr.runtime.tests.cluster.deployments import Deployments
-from ansible_collections.aicr.runtime.tests.integration.conftest import CHECKOUT, Ansible
+from ansible_collections.aicr.runtime.tests.integration.conftest import CHECKOUT
 
 SITE = {
     "aicr_agent": True,
@@ -59,11 +59,6 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     bed = Bed.start(tmp_path_factory.mktemp("eks") / "eks-h100", "eks-h100")
     yield bed
     bed.stop()
-
-
-@pytest.fixture(scope="module")
-def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
-    return Deployments(Ansible(tmp_path_factory.mktemp("ansible")), own, charts)
 
 
 @dataclass(frozen=True)

@@ -45,14 +45,6 @@ CLUSTER = "slurm_slinky-slurm"
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    """A cluster in which nothing is deployed at first."""
-    bed = Bed.start(tmp_path_factory.mktemp("provided") / "kind", "kind")
-    yield bed
-    bed.stop()
-
-
-@pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
     return bundled(tmp_path_factory.mktemp("bundle"), "aicr-provided")
 

@@ -24,7 +24,6 @@ from ansible_collections.aicr.runtime.tests.cluster.deployments import (
     absent,
 )
 from ansible_collections.aicr.runtime.tests.cluster.sacctmgr import sacctmgr
-from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 SECRET = "/api/v1/namespaces/slurm/secrets/slurm-accounting-db"
 SLURMDBD = "/apis/apps/v1/namespaces/slurm/statefulsets/slinky-slurm-accounting"
@@ -62,11 +61,6 @@ def customer(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
     }
     values = {"slinky-slurm": {"accounting": {"storageConfig": storage}}}
     return bundled(tmp_path_factory.mktemp("customer"), "customer-managed", values=values)
-
-
-@pytest.fixture(scope="module")
-def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
-    return Deployments(Ansible(tmp_path_factory.mktemp("ansible")), own, charts)
 
 
 def accounts(database: Database) -> list[str]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,14 +30,6 @@ ORDER = (
     "slinky_slurm",
 )
 CONTROLLER = "/apis/slinky.slurm.net/v1beta1/namespaces/slurm/controllers/slinky-slurm"
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    """A cluster in which nothing is deployed at first."""
-    bed = Bed.start(tmp_path_factory.mktemp("molecule") / "kind", "kind")
-    yield bed
-    bed.stop()
 
 
 def molecule(home: Path, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,6 @@ The tests of this file are one story on one cluster, in the order in which they 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ from ansible_collections.aicr.runtime.tests.cluster.deployments import (
     written,
 )
 from ansible_collections.aicr.runtime.tests.cluster.sacctmgr import sacctmgr
-from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 VERIFY, UNINSTALL = "aicr.runtime.verify", "aicr.runtime.uninstall"
 SLURM = "/apis/slinky.slurm.net/v1beta1/namespaces/slurm"
@@ -36,20 +34,8 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    bed = Bed.start(tmp_path_factory.mktemp("uninstall") / "kind", "kind")
-    yield bed
-    bed.stop()
-
-
-@pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Bundled:
     return bundled(tmp_path_factory.mktemp("bundle"), "aicr-provided")
-
-
-@pytest.fixture(scope="module")
-def deployments(own: Bed, charts: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployments:
-    return Deployments(Ansible(tmp_path_factory.mktemp("ansible")), own, charts)
 
 
 @pytest.fixture(scope="module")
