@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,34 @@ def test_places_and_formats_of_a_configuration_file_do_not_break_what_the_stages
     told = " ".join(run.results["Make the recipe"]["cluster"]["warnings"])
     assert "the option dest (" in told
     assert "not spec.recipe.output.format (table)" in told
+
+
+def test_a_recipe_is_made_of_the_snapshot_that_the_stage_before_has_kept(ansible: Ansible) -> None:
+    """As validate and site do; a configuration file, or a snapshot that is named, counts instead."""
+    kept = ansible.folder / "artifacts" / "cluster" / "snapshot.yaml"
+    kept.parent.mkdir(parents=True)
+    shutil.copy(CHECKOUT / "examples" / "snapshots" / "eks-h100-training.yaml", kept)
+    intent = ("-e", json.dumps({"aicr_criteria": {"intent": "training"}}))
+    run = ansible.playbook("aicr.runtime.recipe", *intent)
+    assert run.result("Make the recipe", "cluster")["summary"]["criteria"] == {
+        "service": "eks",
+        "accelerator": "h100",
+        "intent": "training",
+        "os": "ubuntu",
+    }
+    assert ansible.playbook("aicr.runtime.recipe", *intent).recap("cluster")["changed"] == 0
+
+    (ansible.folder / "aicr.yaml").write_text(
+        json.dumps(
+            {"kind": "AICRConfig", "apiVersion": "aicr.run/v1alpha2", "spec": {"recipe": {"criteria": CRITERIA}}}
+        )
+    )
+    kept.write_text("not read", encoding="utf-8")
+    ansible.playbook("aicr.runtime.recipe", "-e", "aicr_config=aicr.yaml")
+    named = ("-e", f"aicr_snapshot={CHECKOUT / 'examples' / 'snapshots' / 'eks-h100-training.yaml'}")
+    ansible.playbook("aicr.runtime.recipe", *intent, *named)
+    refused = ansible.playbook("aicr.runtime.recipe", *intent, expect=2)
+    assert f"{kept}: " in refused.output
 
 
 @pytest.mark.parametrize("playbook", sorted((CHECKOUT / "playbooks").glob("*.yml")), ids=lambda path: path.stem)
