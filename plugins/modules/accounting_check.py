@@ -17,8 +17,8 @@ description:
     port stays open when the database is gone.
   - It tells apart that slurmdbd does not listen, that its database does not let it in, that it has lost its database,
     that it does not accept the key, and that slurmctld has not registered.
-  - The Job changes nothing. It has no ServiceAccount token and no rights, runs Slinky's login image as Slurm's user,
-    and is removed afterwards, also after a failure.
+  - The Job changes nothing, and without O(restart_slurmctld) nothing else does. It has no ServiceAccount token and no
+    rights, runs Slinky's login image as Slurm's user, and is removed afterwards, also after a failure.
 options:
   name:
     description:
@@ -60,6 +60,15 @@ options:
     type: str
     default: >-
       ghcr.io/slinkyproject/login-pyxis@sha256:9e782d1a645aff1dedc498d7a3256733cde55a152659f44716e8a5f0dca02028
+  restart_slurmctld:
+    description:
+      - Delete the pod of slurmctld, once, if slurmdbd answers and slurmctld has not registered with it for half a
+        minute. Its StatefulSet makes it again, and jobs go on meanwhile.
+      - A slurmctld that ran without accounting before, and started before slurmdbd answered, does not register by
+        itself. Then O(wait) is for the new one, too, and it is a failure if that has not registered either.
+      - Without this, the failure says how to do it by hand.
+    type: bool
+    default: false
   wait:
     description:
       - How many seconds to go on asking until slurmdbd answers, has its database, and slurmctld has registered.
@@ -88,7 +97,8 @@ attributes:
     details:
       - The wait is bounded by O(timeout) and O(wait). For many clusters raise C(forks).
 notes:
-  - RV(ignore:changed) is never true. What is made in the cluster is removed again.
+  - RV(ignore:changed) is true if slurmctld was started anew, and never otherwise. What is made in the cluster is
+    removed again.
   - The rights that the caller needs are in C(docs/accounting.md). Those that are missing are named before anything is
     made.
 seealso:

@@ -54,6 +54,12 @@ options:
         O(aicr.runtime.release#module:recover). It is then a warning.
     type: bool
     default: false
+  restart_slurmctld:
+    description:
+      - Whether the deployment may delete the pod of slurmctld, as in
+        O(aicr.runtime.accounting_check#module:restart_slurmctld). That takes a right of its own.
+    type: bool
+    default: false
   chart_source:
     description: Where charts come from, as in O(aicr.runtime.release#module:chart_source).
     type: str

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import slurmctld_restart
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.accounting_check import SPEC, check_accounting
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
@@ -200,7 +201,9 @@ def restart(bed: Bed, pod: str) -> None:
     assert eventually(is_ready(bed.api, pod), SECONDS)
 
 
-def test_s1_a_slurmctld_that_went_on_without_slurmdbd_registers_when_it_is_started_again(bed: Bed, slurm: str) -> None:
+def test_s1_a_slurmctld_that_went_on_without_slurmdbd_registers_when_it_is_started_again(
+    bed: Bed, slurm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From accounting disabled to another mode: it has state of its own, so it does not wait, nor does it come back."""
     path = f"/api/v1/namespaces/{slurm}/configmaps/slurm-config"
     state = "StateSaveLocation=/var/spool/slurmctld"
@@ -225,9 +228,11 @@ def test_s1_a_slurmctld_that_went_on_without_slurmdbd_registers_when_it_is_start
         unregistered = check(bed, slurm, wait=15)
         assert outcome(unregistered) == "not-registered"
         assert f"kubectl -n {slurm} delete pod slurm-controller-0" in unregistered["error"]["hint"]
-        restart(bed, controller)
-        registered = check(bed, slurm, wait=SECONDS)
-        assert (outcome(registered), registered["findings"]) == ("ok", [])
+        monkeypatch.setattr(slurmctld_restart, "REGISTERS_WITHIN_SECONDS", 4)
+        registered = check(bed, slurm, wait=SECONDS, restart_slurmctld=True)
+        assert (outcome(registered), registered["findings"], registered["changed"]) == ("ok", [], True)
+        again = check(bed, slurm, restart_slurmctld=True)
+        assert (outcome(again), again["changed"]) == ("ok", False)
 
 
 def test_what_is_missing_is_said_before_anything_is_made_and_predicted_in_check_mode(bed: Bed, slurm: str) -> None:

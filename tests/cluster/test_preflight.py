@@ -162,6 +162,12 @@ def test_rights_are_asked_for_once_and_named_one_by_one(own: Bed, preflight: Pre
     assert "mariadbs" not in lacking
     assert "could not be read" in found["warning unknown"]
 
+    def pods(mode: str, restart: bool) -> bool:
+        told = preflight.found(mode, impersonate_user="somebody", restart_slurmctld=restart)["error rights"]
+        return "delete pods in namespace slurm" in told
+
+    assert [pods("disabled", True), pods("aicr-provided", False), pods("aicr-provided", True)] == [False, False, True]
+
 
 def test_rights_in_the_namespaces_alone_are_enough_for_what_is_there(own: Bed, preflight: Preflight) -> None:
     """A right in one namespace counts there, though not in the whole cluster."""

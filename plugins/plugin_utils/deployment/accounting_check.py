@@ -49,6 +49,11 @@ class Accounting:
         """What to call it in messages."""
         return f"slurmdbd {self.namespace}/{self.name}-accounting"
 
+    @property
+    def controller(self) -> str:
+        """The pod of slurmctld."""
+        return f"{self.name}-controller-0"
+
 
 def script(accounting: Accounting, placement: Placement, run: str, seconds: float, under_lease: bool) -> Script:
     """The question as something to run; see :func:`database_probe.script`."""
@@ -139,7 +144,8 @@ def _start_anew(accounting: Accounting) -> str:
     """What has a slurmctld register that went on from its state files while slurmdbd did not answer."""
     return (
         "slurmctld registers when it starts, and if slurmdbd did not answer then, never again: start it anew by "
-        f"kubectl -n {accounting.namespace} delete pod {accounting.name}-controller-0 (jobs go on)"
+        f"kubectl -n {accounting.namespace} delete pod {accounting.controller}, or let this do it by restart_slurmctld "
+        "(aicr_restart_slurmctld=true for a playbook); jobs go on"
     )
 
 

@@ -57,11 +57,14 @@ HINT = (
 )
 
 
-def rights(plan: Plan, state_namespace: str) -> Iterator[Right]:
+def rights(plan: Plan, state_namespace: str, *, restart_slurmctld: bool = False) -> Iterator[Right]:
     """What the deployment of a plan takes.
 
     :param state_namespace: where the Lease and the record are.
+    :param restart_slurmctld: whether the check of accounting may delete the pod of slurmctld.
     """
+    for step in plan.components[SLURM].after if restart_slurmctld and SLURM in plan.components else ():
+        yield Right("delete", "", "pods", str(step["namespace"]))
     for group, resource in _OF_THE_CLUSTER:
         for verb in _WRITES:
             yield Right(verb, group, resource)

@@ -14,6 +14,7 @@ from ..deployment import accounting_check as check
 from ..deployment.accounting_check import Accounting
 from ..deployment.finding import PASSING, Finding, Outcome
 from ..deployment.reference import Reference, content_if_allowed
+from ..deployment.slurmctld_restart import Restart
 from ..deployment.slurmdbd import why_silent
 from ..errors import AicrError, invalid, raise_all
 from .check import CHECK, Checked, fresh_run, look, option_problems, outcome, placement, rehearsed
@@ -38,6 +39,7 @@ SPEC: Spec = {
         "options": {"name": {"type": "str"}, "key": {"type": "str", "default": "slurm.conf"}},
     },
     "image": {"type": "str", "default": check.IMAGE},
+    "restart_slurmctld": {"type": "bool", "default": False},
     "wait": {"type": "float", "default": 300},
 }
 
@@ -53,6 +55,7 @@ def check_accounting(options: Options, *, check_mode: bool, tell: Callable[[str]
     raise_all([*option_problems(options), *_problems(accounting)])
     connection = connect(options)
     summary: dict[str, object] = {"cluster": accounting.cluster, "control_host": None}
+    restart = Restart(connection, accounting, tell) if options["restart_slurmctld"] else None
 
     def prepare() -> Script:
         run, seconds = fresh_run(), options["timeout"]
@@ -69,16 +72,19 @@ def check_accounting(options: Options, *, check_mode: bool, tell: Callable[[str]
             answer, accounting, lambda: why_silent(connection, accounting.namespace, accounting.name)
         )
         summary["control_host"] = check.control_host(answer) or None
-        return findings
+        return restart.treat(findings) if restart else findings
 
     if check_mode:
         return Checked(summary=summary, warnings=rehearsed(connection, prepare(), references))
     job.require_rights(connection, accounting.namespace)
+    if restart:
+        restart.require_right()
     warnings = references()
     findings = look(
         options, connection, prepare, judge, lambda found: options["wait"] if found in _PASSING else 0.0, tell
     )
-    return Checked(findings, {**summary, "outcome": outcome(findings)}, warnings)
+    changed = restart is not None and restart.is_done
+    return Checked(findings, {**summary, "outcome": outcome(findings)}, warnings, changed)
 
 
 def _accounting(options: Options) -> Accounting:

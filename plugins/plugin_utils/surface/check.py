@@ -39,11 +39,13 @@ class Checked:
 
     :ivar summary: small facts for people, and for conditions in a playbook.
     :ivar warnings: one sentence each, besides those of the findings.
+    :ivar changed: whether something in the cluster is not as it was, which takes an option that asks for it.
     """
 
     findings: Sequence[Finding] = ()
     summary: Mapping[str, object] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    changed: bool = False
 
     def deliver(self, *, check_mode: bool, diff: bool, return_document: bool) -> dict[str, Any]:
         """The task's result; it fails if a finding is a failure."""
@@ -54,7 +56,7 @@ class Checked:
             if one.severity is Severity.WARNING
         ]
         result: dict[str, Any] = {
-            "changed": False,
+            "changed": self.changed,
             "summary": dict(self.summary),
             "findings": [one.to_result() for one in self.findings],
             "warnings": [*self.warnings, *told],

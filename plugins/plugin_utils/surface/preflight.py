@@ -37,6 +37,7 @@ SPEC: Spec = {
     "allow_mode_change": {"type": "bool", "default": False},
     "allow_downgrade": {"type": "bool", "default": False},
     "recover_releases": {"type": "bool", "default": False},
+    "restart_slurmctld": {"type": "bool", "default": False},
     "chart_source": {"type": "str"},
     "helm": {"type": "path"},
 }
@@ -52,9 +53,10 @@ def look_ahead(options: Options, *, tell: Callable[[str], None]) -> Result:
     connection = connect(options)
     place = lease.Place(options["lease"]["namespace"], options["lease"]["name"])
     question = _question(planned, options)
+    wanted = rights(planned.plan, place.namespace, restart_slurmctld=options["restart_slurmctld"])
     observed = observe(connection, question.wish(place))
     obstacles = [
-        *missing_rights(ask_for_rights(connection, rights(planned.plan, place.namespace)), HINT),
+        *missing_rights(ask_for_rights(connection, wanted), HINT),
         *_helm(connection, options, tell),
         *_charts(planned, options["chart_source"]),
         *judge(question, observed),

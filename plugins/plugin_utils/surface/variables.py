@@ -77,6 +77,7 @@ DEPLOY: Spec = {
     "accounting_check_image": {"type": "str"},
     "accounting_check_timeout": {"type": "float"},
     "accounting_check_wait": {"type": "float"},
+    "restart_slurmctld": {"type": "bool"},
     **RUN,
 }
 """Options of the actions by which a bundle is deployed; two actions have some by the same name, so these say whose."""
