@@ -92,9 +92,9 @@ options:
       - Whether to go on with a release that Helm was ended in the middle of (V(pending-install) or V(pending-upgrade)),
         where a run began it that held the Lease. As O(run) holds the Lease now, that run is over, and its Helm with it.
       - The revision is marked as failed, as its Helm would have done, and the next one goes on from there. No object is
-        removed.
+        removed. With O(state=absent) the release is removed as any other is.
       - A release that anybody else's Helm has begun is refused in any case, and so is one whose Lease was another one.
-      - Takes O(run), and O(state=present).
+      - Takes O(run).
     type: bool
     default: false
   state:

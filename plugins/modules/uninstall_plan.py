@@ -31,6 +31,12 @@ options:
     description: Whether releases that hold CRDs go, and with them every object of those kinds in the cluster.
     type: bool
     default: false
+  recover_releases:
+    description:
+      - Whether a run may remove a release that another one, which has died, has left in the middle of its installation,
+        as in O(aicr.runtime.release#module:recover). It is then a warning.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster

@@ -425,7 +425,9 @@ def test_what_a_dead_run_has_left_is_gone_on_with_where_that_is_allowed(
     checked = releases.run(wanted, check=True, recover=True, **options)
     assert only(checked)["predicted"] and only(checked)["why"].startswith("its revision 1 is pending-install")
     assert "name it in run" in releases.run(wanted, recover=True)["error"]["hint"]
-    assert "shall be there" in releases.run(wanted, recover=True, state="absent", **options)["msg"]
+    assert "recover=true" in releases.run(wanted, state="absent", **options)["error"]["hint"]
+    removal = releases.run(wanted, recover=True, state="absent", check=True, **options)
+    assert (removal["changed"], only(removal)["name"]) == (True, "demo")
     mended = only(releases.run(wanted, recover=True, **options))
     assert (mended["status"], mended["revision"]) == ("deployed", 2)
     history = subprocess.run(
@@ -437,6 +439,8 @@ def test_what_a_dead_run_has_left_is_gone_on_with_where_that_is_allowed(
     )
     assert "its helm was ended in the middle" in history.stdout
     assert not releases.run(wanted, recover=True, **options)["changed"]
+    assert releases.run(wanted, recover=True, state="absent", **options)["changed"]
+    assert not releases.run(wanted, recover=True, state="absent", **options)["changed"]
 
 
 @pytest.mark.parametrize(

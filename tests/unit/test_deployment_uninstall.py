@@ -21,6 +21,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.uninstall 
     is_made_of,
     judge_removal,
     plan_removal,
+    releases_in_between,
 )
 
 CRD = "---\n# Source: x\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\n"
@@ -148,3 +149,23 @@ def test_an_operator_that_others_need_stays() -> None:
 def test_secrets_alone_would_leave_a_volume_that_nothing_opens() -> None:
     assert judged("Skip", Asked(data=False, secrets=True, crds=False)) == ["secret"]
     assert judged("Skip", Asked(data=True, secrets=True, crds=False)) == []
+
+
+@pytest.mark.parametrize("status", ["pending-install", "pending-upgrade"])
+@pytest.mark.parametrize(("attempt", "left_by_a_run"), [("run-a", True), ("task-a", False), (None, False)])
+def test_a_release_in_between_goes_only_if_a_dead_run_has_left_it_and_that_is_asked_for(
+    status: str, attempt: str | None, left_by_a_run: bool
+) -> None:
+    """The way out is to remove it: it shall not be rolled back, though there is a good revision."""
+    held = State(4, status, "slurm", "1.0.0", changed="2026-11-30T11:00:00Z", attempt=attempt, last_good=3)
+    places = {("slurm", "slinky-slurm"): held, ("slurm", "gone"): None}
+    (refused,) = releases_in_between(places, recover=False)
+    assert (refused.severity, "set aicr_recover_releases=true" in refused.way_out) == ("error", left_by_a_run)
+    assert "`helm uninstall slinky-slurm --namespace slurm`, then run again" in refused.way_out
+    (allowed,) = releases_in_between(places, recover=True)
+    assert (allowed.severity == "warning") is left_by_a_run
+
+
+def test_a_removal_that_was_ended_in_the_middle_is_gone_on_with() -> None:
+    held = State(4, "uninstalling", "slurm", "1.0.0", changed="2026-11-30T11:00:00Z")
+    assert not [*releases_in_between({("slurm", "slinky-slurm"): held}, recover=False)]

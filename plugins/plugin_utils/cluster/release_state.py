@@ -163,20 +163,24 @@ def mark_failed(connection: Connection, state: Installed) -> None:
     raise conflict(f"{path}: changes meanwhile: a helm works on the release", "wait for it, then run again")
 
 
-def way_out(namespace: str, name: str, installed: Installed, option: str) -> str:
+def way_out(namespace: str, name: str, installed: Installed, option: str, *, removing: bool = False) -> str:
     """What a person can do about a release in between.
 
     :param option: what lets a run go on with what a dead one has left.
+    :param removing: whether it shall not be there in the end.
     """
     recovery = (
         f"a run began it that held the Lease: if that has died, set {option}=true, and a run goes on from there. Or, "
         if installed.is_left_by_a_run
         else ""
     )
-    if installed.last_good is not None:
+    uninstall = f"helm uninstall {name} --namespace {namespace}"
+    if removing:
+        command, since = uninstall, ""
+    elif installed.last_good is not None:
         command, since = f"helm rollback {name} {installed.last_good} --namespace {namespace}", ""
     else:
-        command, since = f"helm uninstall {name} --namespace {namespace}", ", since it was never installed"
+        command, since = uninstall, ", since it was never installed"
     return f"{recovery}once it is sure that no helm works on it: `{command}`{since}, then run again"
 
 

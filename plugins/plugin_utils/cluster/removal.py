@@ -15,7 +15,7 @@ from ..errors import AicrError, conflict, raise_all
 from .connection import Connection, Deadline
 from .helm import Helm
 from .read import Reader
-from .release_state import Installed, find
+from .release_state import Installed, find, way_out
 
 UNINSTALLING = "uninstalling"
 """The state of a release whose removal was ended in the middle; to remove it again goes on from there."""
@@ -32,6 +32,11 @@ class Leaving:
     installed: Installed | None
 
     @property
+    def is_in_between(self) -> bool:
+        """Whether a helm may be at work on it."""
+        return self.installed is not None and self.installed.is_pending and self.installed.status != UNINSTALLING
+
+    @property
     def is_there(self) -> bool:
         """Whether there is something to remove; a history that was kept on purpose is none."""
         return self.installed is not None and self.installed.status != "uninstalled"
@@ -40,15 +45,20 @@ class Leaving:
         return f"release {self.namespace}/{self.name}"
 
 
-def plan_removal(connection: Connection, places: Sequence[tuple[str, str]]) -> list[Leaving]:
+def plan_removal(connection: Connection, places: Sequence[tuple[str, str]], *, recover: bool = False) -> list[Leaving]:
     """What there is of releases that shall not be; no helm is started.
 
     :param places: namespaces and names.
+    :param recover: take one whose helm a dead run has left in the middle for one that is there.
     :raises AicrError: CONFLICT with every release that a helm may be at work on; see :func:`release_state.find`.
     """
     reader = Reader(connection, Deadline(_READ_SECONDS))
     leaving = [Leaving(namespace, name, find(reader, namespace, name)) for namespace, name in places]
-    raise_all(_in_between(one) for one in leaving if _is_pending(one))
+    raise_all(
+        _in_between(one, one.installed)
+        for one in leaving
+        if one.installed and one.is_in_between and not (recover and one.installed.is_left_by_a_run)
+    )
     return leaving
 
 
@@ -69,17 +79,11 @@ def remove(helm: Helm, leaving: Sequence[Leaving], begin: Callable[[], None]) ->
     return gone, None
 
 
-def _is_pending(one: Leaving) -> bool:
-    return one.installed is not None and one.installed.is_pending and one.installed.status != UNINSTALLING
-
-
-def _in_between(one: Leaving) -> AicrError:
-    state = one.installed
-    told = f"revision {state.revision} is {state.status} since {state.changed}" if state else ""
+def _in_between(one: Leaving, state: Installed) -> AicrError:
     return conflict(
-        f"{one}: its {told}: another helm works on it, or one was ended in the middle; nothing was removed",
-        f"once it is sure that no helm works on it: `helm uninstall {one.name} --namespace {one.namespace}`, "
-        "then run again",
+        f"{one}: its revision {state.revision} is {state.status} since {state.changed}: "
+        "another helm works on it, or one was ended in the middle; nothing was removed",
+        way_out(one.namespace, one.name, state, "recover", removing=True),
         release=one.name,
         namespace=one.namespace,
     )

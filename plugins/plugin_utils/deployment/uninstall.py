@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from ..cluster.read import Object
 from ..cluster.release_state import Installed as ReleaseState
+from ..cluster.release_state import way_out
+from ..cluster.removal import Leaving
 from ..ownership.accounting import DATABASE, DATABASE_STACK, OPERATOR
 from .accounting_steps import at
 from .installed import Installed, Recorded
@@ -113,6 +115,25 @@ def is_made_of(found: Object, database: str) -> bool:
     """Whether a Database, User or Grant is one that the operator has made of a MariaDB, and that goes with it."""
     owners = found["metadata"].get("ownerReferences") or ()
     return any((owner["kind"], owner["name"]) == ("MariaDB", database) for owner in owners)
+
+
+def releases_in_between(found: Mapping[Place, ReleaseState | None], *, recover: bool) -> Iterator[Obstacle]:
+    """Releases that a helm may be at work on.
+
+    :param recover: whether those that a dead run has left may be removed.
+    """
+    for (namespace, name), state in found.items():
+        if state is None or not Leaving(namespace, name, state).is_in_between:
+            continue
+        what = f"release {namespace}/{name}: its revision {state.revision} is {state.status} since {state.changed}"
+        if recover and state.is_left_by_a_run:
+            yield warning("release", f"{what}: a run that died has left it", "this run removes it")
+        else:
+            yield Obstacle(
+                "release",
+                f"{what}: another helm works on it, or one was ended in the middle",
+                way_out(namespace, name, state, "aicr_recover_releases", removing=True),
+            )
 
 
 def judge_removal(

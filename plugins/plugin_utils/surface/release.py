@@ -163,9 +163,7 @@ def _no_time(options: Options) -> Iterator[AicrError]:
 
 
 def _not_recovered(options: Options) -> Iterator[AicrError]:
-    if options["recover"] and options["state"] == "absent":
-        yield invalid("recover: is for releases that shall be there", "leave it out with state=absent")
-    elif options["recover"] and not options["run"]:
+    if options["recover"] and not options["run"]:
         yield invalid("recover: is for a run that holds the Lease", "name it in run")
 
 

@@ -28,7 +28,7 @@ def make_removal(
     :param tell: takes a line about the progress of a long wait.
     :raises AicrError: see :func:`cluster.removal.plan_removal`.
     """
-    return _Removal(options, connection, plan_removal(connection, places), tell)
+    return _Removal(options, connection, plan_removal(connection, places, recover=options["recover"]), tell)
 
 
 @dataclass(frozen=True)

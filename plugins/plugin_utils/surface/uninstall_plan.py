@@ -17,7 +17,6 @@ from ..cluster.discovery import Group, discover
 from ..cluster.read import Object, Reader
 from ..cluster.release_state import Installed as ReleaseState
 from ..cluster.release_state import find
-from ..cluster.removal import UNINSTALLING
 from ..deployment.installed import Installed, Recorded, read_record, to_text
 from ..deployment.observation import MARIADB, Place
 from ..deployment.obstacle import ERROR, Obstacle
@@ -36,6 +35,7 @@ from ..deployment.uninstall import (
     is_made_of,
     judge_removal,
     plan_removal,
+    releases_in_between,
 )
 from ..errors import combined
 from .action import Result
@@ -50,6 +50,7 @@ SPEC: Spec = {
     "remove_data": {"type": "bool", "default": False},
     "remove_secrets": {"type": "bool", "default": False},
     "remove_crds": {"type": "bool", "default": False},
+    "recover_releases": {"type": "bool", "default": False},
 }
 
 LEFT = "data-left"
@@ -85,7 +86,7 @@ def plan_uninstall(options: Options) -> Result:
     obstacles = [
         *missing_rights(ask_for_rights(connection, rights(_as_plan(record, recorded), place.namespace)), HINT),
         *lease_obstacles(options["run"], lease.look(connection, place)),
-        *_pending(found),
+        *releases_in_between(found, recover=options["recover_releases"]),
         *judge_removal(removal, asked, servers, ours, made, has_volume=any(one["kind"] != "Secret" for one in unique)),
     ]
     return Planned(place, configmap, found, removal, data, stays, tuple(obstacles))
@@ -137,19 +138,6 @@ def _made_of(reader: Reader, group: Group, database: Place) -> list[Object]:
             found: list[Object] = reader.fold(group.path(resource, namespace), list, list.append, {})
             made += [{**one, "kind": kind} for one in found if is_made_of(one, name)]
     return made
-
-
-def _pending(found: Mapping[Place, ReleaseState | None]) -> list[Obstacle]:
-    return [
-        Obstacle(
-            "release",
-            f"release {namespace}/{name}: its revision {state.revision} is {state.status} since {state.changed}: "
-            "another helm works on it, or one was ended in the middle",
-            f"once it is sure that none works on it: `helm uninstall {name} --namespace {namespace}`, then run again",
-        )
-        for (namespace, name), state in found.items()
-        if state is not None and state.is_pending and state.status != UNINSTALLING
-    ]
 
 
 def _as_plan(record: Installed, recorded: Sequence[Recorded]) -> Plan:
