@@ -54,6 +54,7 @@ SPECS: Mapping[tuple[str, str], options.Spec] = {
     ("module", "release"): release.SPEC,
     ("module", "snapshot"): options.SNAPSHOT,
     ("module", "snapshot_agent"): options.SNAPSHOT_AGENT,
+    ("module", "snapshot_diff"): options.SNAPSHOT_DIFF,
     ("module", "uninstall_plan"): uninstall_plan.SPEC,
     ("module", "validate"): options.VALIDATE,
     ("module", "verify"): verify.SPEC,

@@ -52,7 +52,7 @@ def refuse_inputs(values: Mapping[str, Any]) -> None:
             raise invalid(f"dest is what {option} reads ({text}); nothing was touched", "name another dest")
 
 
-_INPUTS = ("recipe", "snapshot", "nodes", "catalog", "config", "kubeconfig", "ca_cert")
+_INPUTS = ("recipe", "snapshot", "nodes", "baseline", "target", "catalog", "config", "kubeconfig", "ca_cert")
 
 
 def _inputs(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -28,13 +28,13 @@ class Kind:
 
     :ivar noun: what people call it.
     :ivar key: the field by whose value it is known.
-    :ivar value: that value.
+    :ivar value: that value; ``None`` if the field alone tells.
     :ivar heading: the first line of it as a table.
     """
 
     noun: str
     key: str
-    value: str
+    value: str | None
     heading: Sequence[str]
 
     def is_one(self, text: bytes) -> bool:
@@ -42,13 +42,17 @@ class Kind:
 
         It is known by the look of its lines, since parsing a large one takes many times its memory.
         """
-        if text.partition(b"\n")[0].split() == [word.encode() for word in self.heading]:
+        if self.is_table(text):
             return True
-        key, value = re.escape(self.key.encode()), re.escape(self.value.encode())
+        key, value = re.escape(self.key.encode()), rb".*" if self.value is None else re.escape(self.value.encode())
         if text.startswith(b"{"):
             return bool(re.search(rb'^  "%b": "%b",?\r?$' % (key, value), text, re.MULTILINE))
         known = re.search(rb"""^%b: ["']?%b["']?\r?$""" % (key, value), text, re.MULTILINE)
         return bool(known) and not _FOREIGN.search(text)
+
+    def is_table(self, text: bytes) -> bool:
+        """Whether a text is such an artifact as a table."""
+        return text.partition(b"\n")[0].split() == [word.encode() for word in self.heading]
 
     def refuse_other(self, text: bytes, place: object) -> None:
         """Refuse to write over what is no such artifact; an empty file holds nothing that could be lost.
@@ -67,14 +71,15 @@ class Kind:
 RECIPE = Kind("recipe", "kind", versions.RECIPE, ("COMPONENT", "VERSION", "NAMESPACE"))
 SNAPSHOT = Kind("snapshot", "kind", versions.SNAPSHOT, ("TYPE", "SUBTYPE", "KEY", "VALUE"))
 REPORT = Kind("report", "reportFormat", "CTRF", ("TEST", "PHASE", "STATUS", "MESSAGE"))
-KINDS = (RECIPE, SNAPSHOT, REPORT)
+DRIFT = Kind("drift report", "baselineSource", None, ("CHANGE", "PATH", "BASELINE", "TARGET"))
+KINDS = (RECIPE, SNAPSHOT, REPORT, DRIFT)
 
 
 def kind_of(document: object) -> Kind | None:
     """The kind of a document, if it is an artifact."""
     if not isinstance(document, dict):
         return None
-    return next((kind for kind in KINDS if document.get(kind.key) == kind.value), None)
+    return next((kind for kind in KINDS if kind.key in document and kind.value in (None, document[kind.key])), None)
 
 
 def read_beginning(file: Path) -> bytes:

@@ -108,6 +108,15 @@ SNAPSHOT_AGENT: Spec = {
     "dest": {"type": "path"},
     **_FORMAT,
 }
+SNAPSHOT_DIFF: Spec = {
+    **_DOCUMENT,
+    **CLUSTER,
+    "baseline": {"type": "raw", "required": True},
+    "target": {"type": "raw", "required": True},
+    "fail_on_drift": {"type": "bool", "default": False},
+    "dest": {"type": "path"},
+    **_FORMAT,
+}
 SNAPSHOT_LOOKUP: Spec = {**CLUSTER, "snapshot": {"type": "raw", "required": True}}
 RECIPE: Spec = {**_EVERYWHERE, **_DOCUMENT, **CLUSTER, **_SELECTION, **_FORMAT, "dest": {"type": "path"}}
 RECIPE_LOOKUP: Spec = {**_EVERYWHERE, **_DOCUMENT, **CLUSTER, **_SELECTION, **_FORMAT}

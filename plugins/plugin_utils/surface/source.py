@@ -18,6 +18,7 @@ from .options import Options
 from .path import expanded
 
 _MAKERS = {
+    "baseline": "run aicr.runtime.snapshot first, which takes the snapshot to compare with",
     "recipe": "make the recipe first, with aicr.runtime.recipe",
     "nodes": "take the snapshot of the node first, with aicr.runtime.host_snapshot or aicr.runtime.snapshot_agent",
     "snapshot": "take the snapshot first, with aicr.runtime.snapshot or aicr.runtime.host_snapshot",
