@@ -10,9 +10,16 @@ import math
 
 import pytest
 
+from ansible_collections.aicr.runtime.plugins.modules import host_snapshot
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import AccountingMode
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
-from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import options
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import (
+    database_probe,
+    options,
+    readiness,
+    release,
+    verify,
+)
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
 from ansible_collections.aicr.runtime.plugins.plugin_utils.validation import RUN_ORDER
 
@@ -167,6 +174,41 @@ def test_digits_are_a_number_where_one_is_due() -> None:
 def test_a_time_that_nobody_can_wait_for_is_refused(wrong: object) -> None:
     assert "timeout: " in refusal(options.SNAPSHOT_AGENT, timeout=wrong)
     assert "no number of seconds" in refusal(options.SNAPSHOT_AGENT, timeout=wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "0", -0.5])
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        (options.SNAPSHOT_AGENT, "timeout"),
+        (options.SNAPSHOT_AGENT, "timeouts.gpu"),
+        (options.SNAPSHOT, "timeouts.k8s"),
+        (host_snapshot.ARGUMENT_SPEC, "timeouts.systemd"),
+        (release.SPEC, "timeout"),
+        (readiness.SPEC, "timeout"),
+        (verify.SPEC, "probe_timeout"),
+        (database_probe.SPEC, "timeout"),
+    ],
+)
+def test_no_time_to_do_anything_in_is_refused_wherever_one_is_named(
+    spec: options.Spec, name: str, wrong: object
+) -> None:
+    outer, _dot, inner = name.partition(".")
+    assert f"{name}: {float(str(wrong)):g} s is no time" in refusal(spec, **{outer: {inner: wrong} if inner else wrong})
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        (readiness.SPEC, "stable"),
+        (verify.SPEC, "accounting_check_wait"),
+        (database_probe.SPEC, "wait"),
+        (database_probe.SPEC, "grace"),
+    ],
+)
+def test_not_to_wait_is_a_time_and_less_is_none(spec: options.Spec, name: str) -> None:
+    assert f"{name}: -1 s is less than no time" in refusal(spec, **{name: -1})
+    assert "is less than no time" not in refusal(spec, **{name: 0, "no such option": 1})
 
 
 def test_one_text_where_a_list_is_due_is_not_cut_at_its_commas() -> None:

@@ -79,11 +79,6 @@ def option_problems(options: Options) -> Iterator[AicrError]:
     """What can be known to be wrong before the cluster is asked anything."""
     if not NAMESPACE.fullmatch(options["namespace"]):
         yield invalid(f'namespace: "{options["namespace"]}" is no name of one')
-    if not options["timeout"] > 0:
-        yield invalid(f"timeout: {options['timeout']:g} s is no time to look at anything", "name seconds above 0")
-    for name in ("wait", "grace"):
-        if name in options.values and not options[name] >= 0:
-            yield invalid(f"{name}: {options[name]:g} s is less than no time", "name seconds, or 0")
 
 
 def fresh_run() -> str:

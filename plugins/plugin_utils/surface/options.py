@@ -321,23 +321,30 @@ def _form_problem(kind: object, value: object, path: str) -> AicrError | None:
         return invalid(f"{path}: must be a whole number, not {value}")
     if kind == "float" and isinstance(value, bool):
         return invalid(f"{path}: must be a number, not {value}")
-    if kind == "float" and isinstance(value, (str, int, float)) and not _is_time(value):
-        return invalid(f"{path}: {str(value)[:20]} is no number of seconds", f"name at most {_YEAR}, which is a year")
+    if kind == "float" and isinstance(value, (str, int, float)):
+        return _seconds_problem(value, path)
     for form, kind_of_value, noun in (("list", list, "a list"), ("dict", dict, "a mapping")):
         if kind == form and not isinstance(value, kind_of_value):
             return invalid(f"{path}: must be {noun}, not {type_name(value)}")
     return None
 
 
-def _is_time(value: str | float) -> bool:
+def _seconds_problem(value: str | float, path: str) -> AicrError | None:
     """Whether a number can be waited for: Python, Go and the kernel have limits of their own. Other text is refused
     where it is read."""
     try:
-        return abs(float(value)) <= _YEAR
+        seconds = float(value)
     except OverflowError:
-        return False
+        seconds = float("inf")
     except ValueError:
-        return True
+        return None
+    if not abs(seconds) <= _YEAR:
+        return invalid(f"{path}: {str(value)[:20]} is no number of seconds", f"name at most {_YEAR}, which is a year")
+    if "timeout" in path and not seconds > 0:
+        return invalid(f"{path}: {seconds:g} s is no time to do anything in", "name seconds above 0")
+    if seconds < 0:
+        return invalid(f"{path}: {seconds:g} s is less than no time", "name seconds, or 0 for not at all")
+    return None
 
 
 def _without_nulls(option: Mapping[str, Any], value: object) -> object:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..deployment.expectations import Expected, expected_of
 from ..deployment.readiness import STABLE_SECONDS, Verdict, await_ready, look
-from ..errors import AicrError, Code, invalid, raise_all
+from ..errors import AicrError, Code
 from .action import Result
 from .catalogs import catalog as catalog_of
 from .cluster import connect
@@ -42,7 +42,6 @@ def make_readiness(options: Options, *, check_mode: bool, tell: Callable[[str], 
     :param tell: takes a line about the progress of a long wait.
     :raises AicrError: what is wrong with the options or the recipe; see :func:`deployment.readiness.await_ready`.
     """
-    _check(options)
     recipe, warnings = given_recipe(options["recipe"], options, "recipe", catalog_of(options["catalog"]))
     expected = expected_of(recipe, options["components"], options["kept"] or ())
     running = {each.component for each in expected}
@@ -61,15 +60,6 @@ def make_readiness(options: Options, *, check_mode: bool, tell: Callable[[str], 
             check=check,
         )
     return _Waited(verdicts, [*warnings, *_unexpected(expected)])
-
-
-def _check(options: Options) -> None:
-    problems = []
-    if options["timeout"] is not None and not options["timeout"] > 0:
-        problems.append(invalid(f"timeout: {options['timeout']:g} s is no time to wait", "name seconds above 0"))
-    if not options["stable"] >= 0:
-        problems.append(invalid(f"stable: {options['stable']:g} s is no time", "name seconds, 0 for not at all"))
-    raise_all(problems)
 
 
 def _unexpected(expected: Sequence[Expected]) -> list[str]:

@@ -72,7 +72,7 @@ def make_release(options: Options, *, tell: Callable[[str], None]) -> Result:
             for index, given in enumerate(options["releases"])
             for problem in _misnamed(given, f"releases[{index}]")
         ]
-        raise_all([*problems, *_no_time(options), *_not_recovered(options)])
+        raise_all([*problems, *_not_recovered(options)])
         places = [(given["namespace"], given["name"]) for given in options["releases"]]
         return make_removal(options, connect(options), places, tell)
     wanted = _wanted(options)
@@ -139,7 +139,7 @@ class _Releases:
 
 def _wanted(options: Options) -> list[Wanted]:
     """The releases; every problem of every one of them is told at once."""
-    problems: list[AicrError] = [*_no_time(options), *_not_recovered(options)]
+    problems: list[AicrError] = [*_not_recovered(options)]
     wanted: list[Wanted] = []
     for index, given in enumerate(options["releases"]):
         problems += _misnamed(given, f"releases[{index}]")
@@ -155,11 +155,6 @@ def _wanted(options: Options) -> list[Wanted]:
         seen.add((one.namespace, one.name))
     raise_all(problems)
     return wanted
-
-
-def _no_time(options: Options) -> Iterator[AicrError]:
-    if not options["timeout"] > 0:
-        yield invalid(f"timeout: {options['timeout']:g} s is no time to do anything")
 
 
 def _not_recovered(options: Options) -> Iterator[AicrError]:

@@ -74,14 +74,7 @@ def make_agent_snapshot(options: Options, *, check_mode: bool, tell: Callable[[s
 
 def _check(options: Options) -> None:
     """What can be known to be wrong before the cluster is asked anything."""
-    problems = [
-        invalid(f"{name}: {seconds:g} s is no time to read anything", "name seconds above 0")
-        for name, seconds in (
-            ("timeout", options["timeout"]),
-            *((f"timeouts.{name}", seconds) for name, seconds in options["timeouts"].items()),
-        )
-        if not seconds > 0
-    ]
+    problems: list[AicrError] = []
     if not NAMESPACE.fullmatch(options["namespace"]):
         problems.append(invalid(f'namespace: "{options["namespace"]}" is no name of one'))
     if not options["collectors"]:

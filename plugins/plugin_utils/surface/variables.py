@@ -170,9 +170,6 @@ def check_variables(
 
 def _unfit(parsed: Mapping[str, Any]) -> Iterator[AicrError]:
     """Values that an action would refuse only once a deployment has begun."""
-    for name, value in parsed.items():
-        if name.endswith("_timeout") and value is not None and not 0 < value < float("inf"):
-            yield invalid(f"{name}: {value:g} s is no time to do anything in", "name seconds above 0")
     credentials = f"{PREFIX}registry_config"
     if parsed.get(credentials) and not os.path.isfile(parsed[credentials]):
         yield invalid(f"{credentials}: {parsed[credentials]} is no file", "helm registry login writes one")
