@@ -149,11 +149,12 @@ cluster: $(SETUP) ## bring up the test cluster CLUSTER (eks-h100, gke-h100, mixe
 	$(BED) start $(CLUSTER)
 
 # Files side by side, for tests mostly wait; those of a file are in order. Another cluster is asked for one thing at a time.
+CLUSTER_TESTS ?= tests/cluster
 FILES_AT_ONCE := $(if $(AICR_TEST_KUBECONFIG),0,2)
 
 .PHONY: test-cluster
 test-cluster: $(SETUP) ## tests on the cluster that is up, or on one of their own, or on that of AICR_TEST_KUBECONFIG
-	python -m pytest tests/cluster -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder --durations=0 --durations-min=1
+	python -m pytest $(CLUSTER_TESTS) -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder --durations=0 --durations-min=1
 
 .PHONY: molecule
 molecule: $(SETUP) ## the scenarios of extensions/molecule, one for each role, on a cluster of their own
