@@ -14,7 +14,8 @@ description:
   - Compares two snapshots reading by reading, and writes a report of what was added, removed and modified.
   - A reading is the same if its value and its type are. Snapshots of both tracks of versions compare, since the version
     of the format is no reading, nor are the header (time, release, node) and the order of measurements and keys.
-  - The order of the items of a subtype counts; they are known by their positions.
+  - The order of the items of a subtype counts; they are known by their positions, so one more moves all that come after
+    it.
   - No change is good or bad here, so all have the severity V(informational).
     C(aicr.runtime.validate) says what a cluster lacks for a recipe, C(aicr.runtime.verify) whether it still is what
     was deployed.
@@ -129,7 +130,8 @@ summary:
       sample: 1
 changes:
   description:
-    - The first 100 changes, by path. The report at O(dest) has all of them, with severities and whole values.
+    - The first 100 changes, those of subtypes before those of items, by path. The report at O(dest) has all of them by
+      path, with severities and whole values.
   returned: success, and failure with a report
   type: list
   elements: dict

@@ -161,6 +161,22 @@ def test_a_task_returns_no_more_than_can_be_read_and_the_report_all(files: Path)
     assert {len(change["target"]) for change in written["changes"] if change["kind"] == "added"} == {1000}
 
 
+def test_what_is_told_first_is_not_what_only_moved() -> None:
+    """Labels are items, sorted by name, and readings of the subtype as well."""
+
+    def labels(*names: str) -> dict[str, Any]:
+        items = [{"context": {"key": name}, "data": {"node-count": 1}} for name in sorted(names)]
+        subtype = {"subtype": "label", "data": dict.fromkeys(names, "x"), "items": items}
+        return {"kind": "Snapshot", "measurements": [{"type": "NodeTopology", "subtypes": [subtype]}]}
+
+    found = deliver(baseline=labels("b", "c", "z"), target=labels("b", "c", "y", "z"), fail_on_drift=True)
+    assert found["changes"][0] == {"kind": "added", "path": "NodeTopology.label.y", "target": "x"}
+    assert found["error"]["details"]["paths"][0] == "NodeTopology.label.y"
+    assert "baseline says: NodeTopology.label.y, " in found["msg"]
+    paths = [change["path"] for change in found["document"]["changes"]]
+    assert paths == sorted(paths) and paths[-1] == "NodeTopology.label.y"
+
+
 def test_gaps_are_told_by_the_side_that_has_them() -> None:
     found = deliver(baseline={**THEN, "incomplete": ["K8s.image: a"]}, target={**NOW, "incomplete": ["OS: b"]})
     assert found["incomplete"] == ["baseline: K8s.image: a", "target: OS: b"]

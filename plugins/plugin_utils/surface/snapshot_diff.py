@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..artifacts.digest import digest
 from ..artifacts.snapshot import snapshot_from_document
 from ..errors import MAX_SHOWN, AicrError, conflict
-from ..validation.drift import Drift, compare
+from ..validation.drift import Change, Drift, compare
 from .destination import refuse_inputs
 from .kind import DRIFT
 from .options import Options
@@ -43,6 +43,7 @@ def compare_snapshots(options: Options) -> Outcome:
     (baseline, of_baseline), (target, of_target) = decoded
     drift = compare(baseline, target)
     document = drift.to_document(*(source.name for source in sources.values()))
+    told = sorted(drift.changes, key=lambda change: change.of_item)  # one label more moves all items after it
     unnamed = [f"{option}Source" for option in sources if isinstance(options[option], dict)]
     product = Document(document, as_format(document, form, lambda: _table(drift)), _without(unnamed))
     return Outcome(
@@ -56,8 +57,8 @@ def compare_snapshots(options: Options) -> Outcome:
             *(f"target: {gap}" for gap in target.incomplete or ()),
         ],
         document=document,
-        also={"changes": [_short(change) for change in document["changes"][:MOST_RETURNED]]},
-        failure=_failure(drift) if options["fail_on_drift"] and drift.changes else None,
+        also={"changes": [_short(change) for change in told[:MOST_RETURNED]]},
+        failure=_failure(drift, told) if options["fail_on_drift"] and told else None,
     )
 
 
@@ -71,17 +72,17 @@ def _left_out(drift: Drift) -> list[str]:
     return [f"{more} changes are not returned, but stand in the report"] if more > 0 else []
 
 
-def _short(change: dict[str, str]) -> dict[str, str]:
+def _short(change: Change) -> dict[str, str]:
     """A change without its severity, which is always the same, and with no more of a long value than shows it."""
     return {
         name: f"{text[:MAX_SHOWN]}…" if name != "path" and len(text) > MAX_SHOWN else text
-        for name, text in change.items()
+        for name, text in change.to_document().items()
         if name != "severity"
     }
 
 
-def _failure(drift: Drift) -> AicrError:
-    paths = [change.path for change in drift.changes]
+def _failure(drift: Drift, told: Sequence[Change]) -> AicrError:
+    paths = [change.path for change in told]
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
     count = "1 reading is" if len(paths) == 1 else f"{len(paths)} readings are"
     return conflict(

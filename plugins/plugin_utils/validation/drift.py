@@ -37,12 +37,14 @@ class Change:
     :ivar path: where it stands, such as ``K8s.server.version`` or ``NodeTopology.label.items[0].data.value``.
     :ivar baseline: what it was, of its own type; nothing that counts for one that was added.
     :ivar target: what it is; nothing that counts for one that was removed.
+    :ivar of_item: whether it is of an item, which one more or less before it moves to another path.
     """
 
     kind: ChangeKind
     path: str
     baseline: object = None
     target: object = None
+    of_item: bool = False
 
     @property
     def texts(self) -> tuple[str | None, str | None]:
@@ -124,6 +126,11 @@ class Place(NamedTuple):
         """The path as people read it."""
         return f"{self.type}.{self.subtype}{self.rest}"
 
+    @property
+    def of_item(self) -> bool:
+        """Whether it is of an item, or their number; a key that begins so is quoted."""
+        return self.rest.startswith(".items")
+
 
 def readings(snapshot: Snapshot) -> dict[Place, object]:
     """Every reading of a snapshot, each with its place; items are counted, too, where there are any."""
@@ -154,11 +161,12 @@ def _of_mapping(name: str, values: Mapping[str, object] | None) -> Iterator[tupl
 
 def _change(place: Place, before: Mapping[Place, object], after: Mapping[Place, object]) -> Change | None:
     if place not in before:
-        return Change(ChangeKind.ADDED, place.path, target=after[place])
+        return Change(ChangeKind.ADDED, place.path, None, after[place], place.of_item)
     if place not in after:
-        return Change(ChangeKind.REMOVED, place.path, baseline=before[place])
-    was, is_now = before[place], after[place]
-    return None if _canonical(was) == _canonical(is_now) else Change(ChangeKind.MODIFIED, place.path, was, is_now)
+        return Change(ChangeKind.REMOVED, place.path, before[place], None, place.of_item)
+    if _canonical(before[place]) == _canonical(after[place]):
+        return None
+    return Change(ChangeKind.MODIFIED, place.path, before[place], after[place], place.of_item)
 
 
 def _canonical(value: object) -> str:
