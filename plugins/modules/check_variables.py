@@ -16,6 +16,8 @@ description:
     before its name. C(aicr_artifacts_dir) (V(artifacts) by default), C(aicr_hosts) and C(aicr_host_snapshot) are more.
   - C(aicr_agent) has the nodes looked at by a Job in the cluster. The options of M(aicr.runtime.snapshot_agent) have
     C(aicr_agent_) before their names.
+  - C(aicr_baseline) and C(aicr_fail_on_drift) are options of M(aicr.runtime.snapshot_diff), which C(aicr.runtime.drift)
+    runs.
   - C(aicr_deploy) has C(aicr.runtime.site) deploy what it has bundled. The variables of C(aicr.runtime.deploy) are in
     C(docs/deploy.md), those of waves over many clusters in C(docs/fleet.md). The option
     O(aicr.runtime.bundle#module:serial) is C(aicr_bundle_serial), since C(aicr_serial) says how large the waves are.
@@ -37,6 +39,7 @@ options:
       - waves
       - uninstall
       - verify
+      - drift
     required: true
 extends_documentation_fragment:
   - aicr.runtime._attributes

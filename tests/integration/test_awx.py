@@ -266,7 +266,16 @@ def test_the_shape_refuses_what_the_roles_do_not_know(key: str, value: object) -
 def test_there_is_a_template_for_each_playbook() -> None:
     wanted = {path.name for path in (CHECKOUT / "playbooks").glob("*.yml")}
     assert {playbook(template).name for template in TEMPLATES.values()} <= wanted
-    stages = {"snapshot.yml", "recipe.yml", "validate.yml", "bundle.yml", "deploy.yml", "verify.yml", "site.yml"}
+    stages = {
+        "snapshot.yml",
+        "recipe.yml",
+        "validate.yml",
+        "bundle.yml",
+        "deploy.yml",
+        "verify.yml",
+        "drift.yml",
+        "site.yml",
+    }
     assert {template["playbook"] for template in TEMPLATES.values()} == stages
 
 

@@ -102,6 +102,19 @@ def test_all_stages_go_in_one_job_which_looks_at_the_cluster_of_its_credential(c
     assert made == {"berlin"}, "the survey says that nothing is deployed"
 
 
+def test_a_job_hands_on_how_many_readings_have_changed_and_keeps_the_baseline(controller: Controller) -> None:
+    kept = controller.kept / "berlin" / "snapshot.yaml"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(SNAPSHOT.read_text(encoding="utf-8").replace("v1.36.3", "v1.35.3"), encoding="utf-8")
+    then, only = kept.read_bytes(), {"berlin": CLUSTERS["berlin"]}
+    for answer, passes in (("false", True), ("true", False)):
+        job = controller.launch("AICR drift", clusters=only, answers={"aicr_fail_on_drift": answer})
+        assert (job.status == 0) is passes, job.output
+        told = job.artifacts.get("clusters_made", {}).get("berlin", {})
+        assert ("snapshot" not in told) and (int(told["drift"]) > 0 if passes else not told)
+    assert kept.read_bytes() == then and (kept.parent / "drift.yaml").is_file()
+
+
 def test_a_name_that_is_mistyped_is_refused_and_nothing_is_reported(controller: Controller) -> None:
     job = controller.launch("AICR recipe", aicr_slurm_acounting_mode="disabled")
     assert job.status != 0 and 'did you mean "aicr_slurm_accounting_mode"?' in job.output

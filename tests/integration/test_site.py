@@ -28,6 +28,7 @@ AFTERWARDS = (
     "Begin no further wave",
     "Say what was made",
     "Say how far each cluster came",
+    "Say how many readings of each cluster have changed",
     "Fail",
 )
 
@@ -126,7 +127,7 @@ def test_a_fleet_is_narrowed_by_a_variable_and_each_stage_runs_alone(ansible: An
 
 
 CRITERIA = {"service": "eks", "accelerator": "h100", "intent": "training", "os": "ubuntu"}
-STAGES = ("snapshot", "recipe", "validate", "bundle", "site")
+STAGES = ("snapshot", "recipe", "validate", "bundle", "drift", "site")
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -154,8 +155,13 @@ def test_without_the_check_of_the_variables_nothing_is_written(ansible: Ansible,
     """The folder comes from the check, so whoever skips it has none."""
     inventory = ansible.folder / "hosts.json"
     inventory.write_text(json.dumps({"all": {"hosts": {"../x": {"aicr_criteria": CRITERIA}}}}))
-    first = {"snapshot": "Take a snapshot of the cluster", "validate": "Hold the recipe against the snapshot"}
-    name = first.get(stage, "Make the bundle" if stage == "bundle" else "Make the recipe")
+    first = {
+        "snapshot": "Take a snapshot of the cluster",
+        "validate": "Hold the recipe against the snapshot",
+        "bundle": "Make the bundle",
+        "drift": "Read the baseline",
+    }
+    name = first.get(stage, "Make the recipe")
     ansible.playbook(f"aicr.runtime.{stage}", "--start-at-task", name, inventory=str(inventory), expect=2)
     assert {path.name for path in ansible.folder.iterdir()} <= {"hosts.json", "record.jsonl", ".ansible"}
     assert not (ansible.folder.parent / "x").exists()

@@ -162,3 +162,18 @@ def test_credentials_of_registries_that_are_not_there_are_noticed_before_a_deplo
     assert f"aicr_registry_config: {missing} is no file" in refusal(aicr_registry_config=str(missing))
     missing.write_text("{}", encoding="utf-8")
     assert folder(aicr_registry_config=str(missing))
+
+
+def test_a_baseline_that_the_new_snapshot_would_replace_is_refused(tmp_path: Path, monkeypatch: Any) -> None:
+    """Else a cluster would be compared with itself, and nothing ever have changed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.yaml").symlink_to(tmp_path / "artifacts" / "berlin" / variables.DRIFT_SNAPSHOT)
+    for spelling in (f"artifacts/berlin/{variables.DRIFT_SNAPSHOT}", str(tmp_path / "link.yaml")):
+        said = refusal(aicr_baseline=spelling)
+        assert f"aicr_baseline: {spelling} is where aicr.runtime.drift keeps" in said
+        assert folder(aicr_baseline=spelling, aicr_snapshot="given.yaml"), "then nothing is taken"
+        assert folder("cadiz", aicr_baseline=spelling), "that of another cluster"
+    for other in ("artifacts/berlin/snapshot.yaml", "cm://ops/baseline", {"kind": "Snapshot"}):
+        assert folder(aicr_baseline=other)
+    playbook = (CHECKOUT / "playbooks" / "tasks" / "drift.yml").read_text(encoding="utf-8")
+    assert f"_aicr_taken_for: {variables.DRIFT_SNAPSHOT.removesuffix('snapshot.yaml')}\n" in playbook

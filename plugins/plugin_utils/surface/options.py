@@ -206,6 +206,7 @@ CHECK_VARIABLES: Spec = {
             "waves",
             "uninstall",
             "verify",
+            "drift",
         ],
         "required": True,
     }

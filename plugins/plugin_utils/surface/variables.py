@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -17,12 +18,27 @@ from ..cluster.access import Access
 from ..errors import AicrError, invalid, raise_all
 from . import waves
 from .lease import RUN
-from .options import BUNDLE, CLUSTER, RECIPE, SNAPSHOT, SNAPSHOT_AGENT, VALIDATE, Spec, parse, unknown
+from .options import (
+    BUNDLE,
+    CLUSTER,
+    RECIPE,
+    SNAPSHOT,
+    SNAPSHOT_AGENT,
+    SNAPSHOT_DIFF,
+    VALIDATE,
+    Spec,
+    parse,
+    unknown,
+)
+from .path import expanded, real
 
 PREFIX = "aicr_"
 """A variable whose name begins so is in :data:`SPEC`. Those of the playbooks' own begin with ``_aicr_``."""
 
 AGENT_PREFIX = "aicr_agent_"
+
+DRIFT_SNAPSHOT = "drift-snapshot.yaml"
+"""What the playbook drift takes is kept beside the baseline under this name."""
 
 MAX_BYTES = 200
 """A file beside the folder has the folder's name and an ending, and 255 bytes are all that a file system takes."""
@@ -46,6 +62,12 @@ def _bundle_variables() -> dict[str, Mapping[str, Any]]:
     """``aicr_serial`` says how large the waves over an inventory are, so the option of a bundle has a longer name."""
     renamed = {f"bundle_{name}" if name == "serial" else name: option for name, option in BUNDLE.items()}
     return _variables(renamed)
+
+
+def _drift_variables() -> dict[str, Mapping[str, Any]]:
+    """Both snapshots have places of their own: a baseline may be named, and what is compared with it be given."""
+    places: Spec = {"baseline": {"type": "raw"}, "snapshot": VALIDATE["snapshot"]}
+    return _variables({**SNAPSHOT_DIFF, **places}, own=(*_PLAYBOOKS_OWN, "target"))
 
 
 def _agent_variables() -> dict[str, Mapping[str, Any]]:
@@ -94,6 +116,7 @@ STAGES: Mapping[str, Spec] = {
     "waves": _variables(waves.VARIABLES),
     "uninstall": _variables({f"remove_{what}": {"type": "bool"} for what in ("data", "secrets", "crds")}),
     "verify": _variables({"verify_probe": {"type": "bool"}, "fail_on_error": VALIDATE["fail_on_error"]}),
+    "drift": _drift_variables(),
 }
 SPEC: Spec = {**EVERYWHERE, **{name: option for stage in STAGES.values() for name, option in stage.items()}}
 """All of them."""
@@ -159,12 +182,12 @@ def check_variables(
             found = waves.waves(values, hosts, serial)
         except AicrError as error:
             problems.append(error)
-    problems += _unfit(parsed)
+    folder = os.path.join(os.path.realpath(parsed.get(f"{PREFIX}artifacts_dir") or "artifacts"), host)
+    problems += [*_unfit(parsed), *_lost(parsed, folder)]
     raise_all(problems)
     ways = ("kubeconfig", "context", "host", "in_cluster")
     said: dict[str, Any] = {name: parsed.get(f"{PREFIX}{name}") for name in ways}
     meant = Access(**said).is_meant({} if parsed.get(f"{PREFIX}host_snapshot") else environ)
-    folder = os.path.join(os.path.realpath(parsed[f"{PREFIX}artifacts_dir"] or "artifacts"), host)
     return Checked(folder, meant, found)
 
 
@@ -173,3 +196,15 @@ def _unfit(parsed: Mapping[str, Any]) -> Iterator[AicrError]:
     credentials = f"{PREFIX}registry_config"
     if parsed.get(credentials) and not os.path.isfile(parsed[credentials]):
         yield invalid(f"{credentials}: {parsed[credentials]} is no file", "helm registry login writes one")
+
+
+def _lost(parsed: Mapping[str, Any], folder: str) -> Iterator[AicrError]:
+    """A baseline that the new snapshot would replace before the two are compared."""
+    baseline, taken = parsed.get(f"{PREFIX}baseline"), Path(folder) / DRIFT_SNAPSHOT
+    if not isinstance(baseline, str) or "://" in baseline or parsed.get(f"{PREFIX}snapshot") is not None:
+        return
+    if real(expanded(baseline)) == real(taken):
+        yield invalid(
+            f"{PREFIX}baseline: {baseline} is where aicr.runtime.drift keeps the snapshot that it takes",
+            "copy it under another name first",
+        )
