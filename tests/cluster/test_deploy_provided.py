@@ -140,7 +140,7 @@ def test_a_mariadb_that_is_ready_is_not_enough(
     """Case M8: without its Grant nothing of Slurm is touched. And M5: the webhook of the operator comes late."""
     own.images.set(OPERATOR, BED_DELAY_CA_BUNDLE="5", BED_DELAY_GRANT="3600")
     with own.audit.recording("admin") as requests:
-        ran = deployments.run(DEPLOY, made.variables(aicr_readiness_timeout=120), expect=2)
+        ran = deployments.run(DEPLOY, made.variables(aicr_readiness_timeout=75), expect=2)
     asked += requests
     assert "stopped at: Wait until they are ready: [TIMEOUT]" in ran.output
     assert "Grant slurm/mariadb-user-all" in ran.result("aicr.runtime.component : Wait until they are ready")["msg"]
