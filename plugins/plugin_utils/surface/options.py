@@ -341,7 +341,7 @@ def _seconds_problem(value: str | float, path: str) -> AicrError | None:
         return None
     if not abs(seconds) <= _YEAR:
         return invalid(f"{path}: {str(value)[:20]} is no number of seconds", f"name at most {_YEAR}, which is a year")
-    if "timeout" in path and not seconds > 0:
+    if "timeout" in path and seconds <= 0:
         return invalid(f"{path}: {seconds:g} s is no time to do anything in", "name seconds above 0")
     if seconds < 0:
         return invalid(f"{path}: {seconds:g} s is less than no time", "name seconds, or 0 for not at all")
