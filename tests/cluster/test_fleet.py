@@ -48,9 +48,9 @@ class Fleet:
         given = json.dumps({"aicr_readiness_timeout": 120, **variables})
         return ansible.playbook(playbook, "-e", given, *arguments, inventory=str(self.inventory), expect=expect)
 
-    def report(self, name: str) -> dict[str, str]:
-        """The tests of the last report about a cluster."""
-        text = (self.folder / "artifacts" / name / "verify.ctrf.json").read_text(encoding="utf-8")
+    def report(self, name: str, of: str = "verify") -> dict[str, str]:
+        """The tests of the last report about a cluster, that of ``deploy`` or of ``verify``."""
+        text = (self.folder / "artifacts" / name / f"{of}.ctrf.json").read_text(encoding="utf-8")
         return {test["name"]: test["status"] for test in json.loads(text)["results"]["tests"]}
 
 
@@ -98,7 +98,7 @@ def test_when_it_is_mended_the_same_run_does_all_that_is_left(ansible: Ansible, 
     assert states(ran) == dict.fromkeys(FLEET, "deployed")
     for name, bed in fleet.beds.items():
         assert bed.api.get(RECORD)["data"]["state"] == "deployed"
-        report = fleet.report(name)
+        report = fleet.report(name, "deploy")
         assert set(report.values()) == {"passed"}
         assert {"the digest of the recipe", "release cert-manager/cert-manager"} <= report.keys()
 

@@ -29,6 +29,7 @@ VERIFY, UNINSTALL = "aicr.runtime.verify", "aicr.runtime.uninstall"
 SLURM = "/apis/slinky.slurm.net/v1beta1/namespaces/slurm"
 MARIADB = "/apis/k8s.mariadb.com/v1alpha1/namespaces/slurm"
 CLAIM = "/api/v1/namespaces/slurm/persistentvolumeclaims/storage-mariadb-0"
+STATE = "/api/v1/namespaces/slurm/persistentvolumeclaims/statesave-slinky-slurm-controller-0"
 SECRETS = [f"/api/v1/namespaces/slurm/secrets/{name}" for name in ("mariadb-password", "mariadb-root-password")]
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -76,6 +77,16 @@ def test_a_cluster_that_is_as_its_bundle_says_passes_every_test(
     assert found["accounting", "an answer of slurmdbd"] == "passed"
     assert {resource for _verb, resource, _name in written(requests)} <= {"jobs", "configmaps"}
     assert (volume / "cluster_table.ibd").is_file()
+
+
+def test_a_deployment_leaves_what_verify_has_found(own: Bed, deployments: Deployments, made: Bundled) -> None:
+    """The gate at its end has fewer tests, and a report of its own; so a deployment after it changes nothing."""
+    folder = deployments.ansible.folder / "artifacts" / "cluster"
+    before = (folder / "verify.ctrf.json").read_bytes()
+    assert deployments.run(DEPLOY, made.variables()).recap("cluster")["changed"] == 0
+    assert (folder / "verify.ctrf.json").read_bytes() == before
+    found = json.loads((folder / "deploy.ctrf.json").read_text(encoding="utf-8"))["results"]["summary"]
+    assert (found["failed"], found["skipped"]) == (0, 2)
 
 
 def test_without_the_probes_nothing_is_written_and_the_report_says_so(
@@ -139,7 +150,8 @@ def test_slurm_goes_before_its_database_and_data_secrets_and_crds_stay(
     assert absent(own, f"{SLURM}/controllers/slinky-slurm")
     assert absent(own, f"{MARIADB}/mariadbs/mariadb")
     assert not list(own.api.items(f"{MARIADB}/databases"))
-    assert own.api.get(CLAIM)["status"]["phase"] == "Bound"
+    for claim in (CLAIM, STATE):
+        assert own.api.get(claim)["status"]["phase"] == "Bound"
     for secret in SECRETS:
         own.api.get(secret)
     own.api.get(f"{CRDS}/mariadbs.k8s.mariadb.com")
@@ -147,6 +159,8 @@ def test_slurm_goes_before_its_database_and_data_secrets_and_crds_stay(
     record = own.api.get(RECORD)["data"]
     assert (record["state"], record["mode"], json.loads(record["releases"])) == ("uninstalled", "", [])
     assert {one["name"] for one in json.loads(record["kept"])} >= {"mariadb-operator-crds"}
+    left = {f"{one['kind']} {one['name']}" for one in json.loads(record["data-left"])}
+    assert left >= {f"PersistentVolumeClaim {claim.rpartition('/')[2]}" for claim in (CLAIM, STATE)}
     assert absent(own, LEASE)
 
 
@@ -175,7 +189,14 @@ def test_what_is_asked_for_by_name_goes_as_well(own: Bed, deployments: Deploymen
     every = {f"aicr_remove_{what}": True for what in ("data", "secrets", "crds")}
     ran = deployments.run(UNINSTALL, every)
     assert "nothing is left" in ran.output
-    for path in (CLAIM, *SECRETS, f"{CRDS}/mariadbs.k8s.mariadb.com", f"{CRDS}/controllers.slinky.slurm.net", RECORD):
+    for path in (
+        CLAIM,
+        STATE,
+        *SECRETS,
+        f"{CRDS}/mariadbs.k8s.mariadb.com",
+        f"{CRDS}/controllers.slinky.slurm.net",
+        RECORD,
+    ):
         assert absent(own, path), path
     assert not list(own.api.items("/api/v1/secrets", labelSelector="owner=helm"))
     assert deployments.run(UNINSTALL, every).recap("cluster")["changed"] == 0
