@@ -365,6 +365,25 @@ def test_another_mode_is_refused_until_it_is_allowed(own: Bed, preflight: Prefli
         assert "is no record" in preflight.found("disabled")["error record"]
 
 
+def test_a_run_that_died_before_there_was_a_database_locks_no_mode(own: Bed, preflight: Preflight) -> None:
+    """Its record is there, and with it a volume or nothing."""
+    record = preflight.result("aicr-provided")["begins"]
+    volume = {
+        "metadata": {"name": "storage-mariadb-0"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(present(own, "/api/v1/namespaces/default/configmaps", record))
+        password = secret("mariadb-password", password=SECRET)
+        stack.enter_context(present(own, "/api/v1/namespaces/slurm/secrets", password))
+        found = preflight.found("customer-managed")
+        assert list(found) == ["warning accounting-mode"]
+        assert "of which nothing is installed" in found["warning accounting-mode"]
+        with present(own, "/api/v1/namespaces/slurm/persistentvolumeclaims", volume):
+            text = preflight.found("customer-managed", allow_mode_change=True)["error accounting-mode"]
+        assert "the PersistentVolumeClaim slurm/storage-mariadb-0 shows" in text
+
+
 def test_helm_and_charts_must_be_there(preflight: Preflight, tmp_path: Path) -> None:
     found = preflight.found("disabled", helm="/nowhere/helm", chart_source=str(tmp_path))
     assert "/nowhere/helm" in found["error helm"]

@@ -196,12 +196,23 @@ def state(version: str = "1.2.1", status: str = "deployed", chart: str | None = 
     ("last_good", "undo"),
     [(3, "helm rollback slinky-slurm-operator 3"), (None, "helm uninstall slinky-slurm-operator")],
 )
-@pytest.mark.parametrize("status", ["pending-install", "pending-upgrade", "pending-rollback", "uninstalling"])
+@pytest.mark.parametrize("status", ["pending-install", "pending-upgrade", "pending-rollback"])
 def test_an_interrupted_release_is_explained(status: str, last_good: int | None, undo: str) -> None:
     severity, check, text = one(found(DISABLED, **state(status=status, last_good=last_good)))
     assert (severity, check) == ("error", "release")
     assert status in text
     assert undo in text
+
+
+@pytest.mark.parametrize("recover", [False, True])
+def test_a_removal_that_was_ended_in_the_middle_is_gone_on_with_by_uninstall(recover: bool) -> None:
+    """Helm has marked the revision that was deployed, so nothing tells that there was a good one."""
+    left = state(status="uninstalling", attempt="run-a")
+    severity, check, text = one(found(DISABLED, question(DISABLED, recover_releases=recover), **left))
+    assert (severity, check) == ("error", "release")
+    assert "run aicr.runtime.uninstall again, which goes on from there" in text
+    assert "never installed" not in text
+    assert "aicr_recover_releases" not in text
 
 
 @pytest.mark.parametrize(("attempt", "severity"), [("run-a", "warning"), ("task-a", "error"), (None, "error")])
@@ -454,6 +465,120 @@ def test_without_a_record_the_releases_say_which_mode_is_installed() -> None:
     assert found(CUSTOMER, releases={**empty(CUSTOMER).releases, **places}) == []
     _severity, check, text = one(found(DISABLED, releases={**empty(DISABLED).releases, **places}))
     assert "installed in mode customer-managed" in text
+
+
+# ---- a run that did not end (its record says what it was about to install, not what there is)
+
+RELEASE, SERVER, VOLUME = "release", "the MariaDB slurm/mariadb", "the PersistentVolumeClaim slurm/storage-mariadb-0"
+ON, OFF = {"accounting": {"enabled": True}}, {"accounting": {"enabled": False}}
+NO_DATABASE: tuple[str, ...] = ()
+
+
+def there(mode: AccountingMode, state: str, database: tuple[str, ...], slurm: Mapping[str, Any] | None) -> Any:
+    """An observed cluster whose record says one thing; what there is says the same or another."""
+
+    def seen(before: AccountingMode) -> dict[str, Any]:
+        releases = dict(empty(mode).releases)
+        if RELEASE in database:
+            shown = ReleaseState(1, "failed", "chart-slurm-accounting-mariadb", "26.6.0")
+            releases["slurm", "slurm-accounting-mariadb"] = shown
+        if slurm is not None:
+            releases["slurm", "slinky-slurm"] = ReleaseState(1, "deployed", "chart-slinky-slurm", "1.2.1", values=slurm)
+        record = dataclasses.replace(recorded(before, *(ALL if before is PROVIDED else WITHOUT)), state=state)
+        return {"releases": releases, "record": record, "database": tuple(one for one in database if one != RELEASE)}
+
+    return seen
+
+
+def verdict(before: AccountingMode, after: AccountingMode) -> str:
+    """Of an installed mode, where nothing was allowed."""
+    if before is after:
+        return ""
+    return "needs a word" if DISABLED in (before, after) else "refused"
+
+
+def told(obstacles: list[Obstacle]) -> str:
+    """What was said about the mode: of the one that is really there, and of that of the dead run."""
+    words = []
+    for each in obstacles:
+        if each.check == "accounting-mode":
+            dead = "of which nothing is installed" in each.what
+            words.append("dead run" if dead else "refused" if "in one step" in each.what else "needs a word")
+            assert (each.severity == "warning") is dead
+    return ", ".join(sorted(words))
+
+
+THERE = [
+    # what there is of a database, the values of Slurm, the modes of which something is there, the mode it amounts to
+    (NO_DATABASE, None, (), None),
+    (NO_DATABASE, OFF, (DISABLED,), DISABLED),
+    (NO_DATABASE, ON, (CUSTOMER,), CUSTOMER),
+    *(
+        row
+        for database in ((RELEASE,), (SERVER,), (VOLUME,), (RELEASE, SERVER, VOLUME))
+        for row in (
+            (database, None, (PROVIDED,), PROVIDED),
+            (database, OFF, (PROVIDED, DISABLED), DISABLED),
+            (database, ON, (PROVIDED, CUSTOMER), PROVIDED),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("after", list(AccountingMode))
+@pytest.mark.parametrize("before", list(AccountingMode))
+@pytest.mark.parametrize(("database", "slurm", "some", "amounts"), THERE)
+def test_the_mode_of_a_run_that_did_not_end_counts_where_something_of_it_is_there(
+    database: tuple[str, ...],
+    slurm: Mapping[str, Any] | None,
+    some: tuple[AccountingMode, ...],
+    amounts: AccountingMode | None,
+    before: AccountingMode,
+    after: AccountingMode,
+) -> None:
+    ended = told(found(after, **there(after, "deployed", database, slurm)(before)))
+    assert ended == verdict(before, after), "the record of a run that ended is what counts"
+    begun = told(found(after, **there(after, "deploying", database, slurm)(before)))
+    if before is after:
+        assert begun == "", "the run is taken up where it stopped"
+    elif before in some:
+        assert begun == verdict(before, after)
+    else:
+        words = ["dead run", verdict(amounts, after) if amounts else ""]
+        assert begun == ", ".join(word for word in words if word)
+
+
+def test_a_run_that_died_before_there_was_a_database_locks_no_mode() -> None:
+    seen = there(CUSTOMER, "deploying", NO_DATABASE, None)(PROVIDED)
+    severity, check, text = one(found(CUSTOMER, **seen))
+    assert (severity, check) == ("warning", "accounting-mode")
+    assert "in mode aicr-provided, of which nothing is installed" in text
+    _severity, _check, text = one(found(CUSTOMER, **there(CUSTOMER, "deploying", (VOLUME,), None)(PROVIDED)))
+    assert f"as a run that did not end recorded (deploying) and {VOLUME} shows" in text
+
+
+@pytest.mark.parametrize("lacking", ["database", "slurm-accounting-mariadb", "slinky-slurm"])
+def test_what_could_not_be_read_is_not_taken_for_absent(lacking: str) -> None:
+    seen = there(CUSTOMER, "deploying", NO_DATABASE, None)(PROVIDED)
+    if lacking == "database":
+        seen["database"] = None
+    else:
+        del seen["releases"]["slurm", lacking]
+    _severity, _check, text = one(found(CUSTOMER, **seen))
+    assert "refused in one step" in text
+
+
+def test_a_dead_run_in_another_namespace_is_looked_for_there() -> None:
+    seen = there(CUSTOMER, "deploying", NO_DATABASE, None)(PROVIDED)
+    place = ("elsewhere", "slurm-accounting-mariadb")
+    releases = tuple(
+        dataclasses.replace(each, namespace=place[0]) if each.name == place[1] else each
+        for each in seen["record"].releases
+    )
+    seen["record"] = dataclasses.replace(seen["record"], releases=releases)
+    seen["releases"][place] = ReleaseState(1, "deployed", "chart-slurm-accounting-mariadb", "26.6.0")
+    _severity, _check, text = one(found(CUSTOMER, **seen))
+    assert "refused in one step" in text
 
 
 def test_everything_is_told_at_once_and_errors_first() -> None:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..artifacts.recipe import AccountingMode
-from ..ownership.accounting import DATABASE, SLURM
+from ..ownership.accounting import SLURM
 from .accounting_steps import Values, accounting_is_on
-from .installed import Installed, Recorded
+from .installed import BEGUN, Installed, Recorded
 from .obstacle import Obstacle, warning
 from .plan import Plan
 
@@ -38,6 +38,34 @@ _HISTORY = {
 
 
 @dataclass(frozen=True)
+class Traces:
+    """What there is of the modes in a cluster, whatever its record says.
+
+    :ivar database: what there is of the provided database: its release; after a run that did not end also its servers
+        and its volumes.
+    :ivar slurm_values: what the user gave to the release of Slurm; ``None`` if it is not installed.
+    :ivar is_all: whether all of this could be read.
+    """
+
+    database: tuple[str, ...]
+    slurm_values: Values | None
+    is_all: bool = True
+
+    @property
+    def slurm_mode(self) -> AccountingMode | None:
+        """What the values of Slurm say, which know of no provided database."""
+        if self.slurm_values is None:
+            return None
+        return AccountingMode.CUSTOMER_MANAGED if accounting_is_on(self.slurm_values) else AccountingMode.DISABLED
+
+    def of(self, mode: AccountingMode) -> str | None:
+        """What shows that a mode is installed, at least in part."""
+        if mode is AccountingMode.AICR_PROVIDED:
+            return f"{self.database[0]} shows" if self.database else None
+        return f"the values of the release {SLURM} show" if self.slurm_mode is mode else None
+
+
+@dataclass(frozen=True)
 class Present:
     """The mode that is installed, and how that is known.
 
@@ -48,30 +76,50 @@ class Present:
     evidence: str
 
 
-def present_mode(record: Installed | None, database_is_there: bool, slurm_values: Values | None) -> Present | None:
+def present_mode(record: Installed | None, traces: Traces) -> Present | None:
     """The installed mode by the record of the last deployment or, where there is none, by the releases themselves.
 
-    :param database_is_there: whether the release of the provided database is installed.
-    :param slurm_values: what the user gave to the release of Slurm; ``None`` if it is not installed.
+    A run that did not end has recorded what it was about to install. That counts where something of it is there, or
+    nobody can tell; else what is there does.
     """
-    if record is not None:
+    if record is None:
+        modes = (AccountingMode.AICR_PROVIDED, traces.slurm_mode)
+        return _shown(modes, traces, "no deployment is recorded")
+    if record.state != BEGUN or not traces.is_all:
         return Present(record.mode, f"as the last deployment recorded ({record.state})") if record.mode else None
-    if database_is_there:
-        return Present(AccountingMode.AICR_PROVIDED, f"as the release {DATABASE} shows; no deployment is recorded")
-    if slurm_values is None:
-        return None
-    mode = AccountingMode.CUSTOMER_MANAGED if accounting_is_on(slurm_values) else AccountingMode.DISABLED
-    return Present(mode, f"as the values of the release {SLURM} show; no deployment is recorded")
+    shown = traces.of(record.mode) if record.mode else None
+    if record.mode and shown:
+        return Present(record.mode, f"as a run that did not end recorded ({record.state}) and {shown}")
+    # Slurm without accounting uses no database, so one that is there belongs to an earlier mode.
+    is_off = traces.slurm_mode is AccountingMode.DISABLED
+    modes = (AccountingMode.DISABLED if is_off else AccountingMode.AICR_PROVIDED, traces.slurm_mode)
+    return _shown(modes, traces, "the recorded deployment did not end")
 
 
-def mode_obstacles(
-    present: Present | None, record: Installed | None, plan: Plan, *, allowed: bool
-) -> Iterator[Obstacle]:
+def _shown(modes: tuple[AccountingMode | None, ...], traces: Traces, why: str) -> Present | None:
+    for mode in modes:
+        shown = traces.of(mode) if mode else None
+        if mode and shown:
+            return Present(mode, f"as {shown}; {why}")
+    return None
+
+
+def mode_obstacles(traces: Traces, record: Installed | None, plan: Plan, *, allowed: bool) -> Iterator[Obstacle]:
     """What changes with the mode; an error unless that was allowed, or where history would be left behind.
 
     :param allowed: whether somebody said ``allow_mode_change``.
     """
-    if present is None or plan.mode is None or present.mode is plan.mode:
+    begun = record.mode if record is not None and record.state == BEGUN else None
+    if plan.mode is None or plan.mode is begun:
+        return
+    if begun and traces.is_all and not traces.of(begun):
+        yield warning(
+            CHECK,
+            f"a run that did not end had begun Slurm accounting in mode {begun}, of which nothing is installed",
+            f"nothing of it has to be changed; this run deploys {plan.mode}",
+        )
+    present = present_mode(record, traces)
+    if present is None or present.mode is plan.mode:
         return
     turn = f"Slurm accounting is installed in mode {present.mode}, {present.evidence}; this bundle has {plan.mode}"
     if present.mode in _OWNERS and plan.mode in _OWNERS:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -18,7 +19,8 @@ from ..cluster.release_state import Installed as ReleaseState
 from ..cluster.release_state import find
 from ..cluster.request import is_gap
 from ..errors import AicrError, Code
-from .installed import Installed, read_record
+from ..ownership.accounting import COMPONENTS, DATABASE
+from .installed import BEGUN, Installed, read_record
 
 SECONDS = 120.0
 MARIADB = "k8s.mariadb.com"
@@ -29,6 +31,8 @@ T = TypeVar("T")
 
 _RELEASE, _RELEASE_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+_VOLUME = re.compile(r"storage-.+-\d+")
+"""Of a MariaDB, by whatever name (spec/slurm-accounting.md 3.2)."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class Observed:
     :ivar secrets: what each holds by key; ``None`` where there is none.
     :ivar classes: StorageClasses, and whether each is the default.
     :ivar record_problem: why a record that is there says nothing.
+    :ivar database: the servers and the volumes that there are of a provided database, where a record is of a run that
+        did not end; ``None`` if they could not be read.
     """
 
     server_version: str
@@ -86,6 +92,7 @@ class Observed:
     holder: lease.Holder | None = None
     record: Installed | None = None
     record_problem: AicrError | None = None
+    database: tuple[str, ...] | None = ()
     terminating: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
 
@@ -124,6 +131,12 @@ def observe(connection: Connection, wish: Wish) -> Observed:
     releases |= known("release", owners, lambda place: find(reader, *place))
     nothing: tuple[Installed | None, AicrError | None] = (None, None)
     record, problem = read("the record of the last deployment", lambda: _record(reader, wish.record), nothing)
+    database: tuple[str, ...] | None = ()
+    if record is not None and record.state == BEGUN:
+        recorded = {(one.namespace, one.name) for one in (*record.releases, *record.kept) if one.name in COMPONENTS}
+        releases |= known("release", recorded - releases.keys(), lambda place: find(reader, *place))
+        spaces = {space for space, name in wish.releases | recorded if name == DATABASE}
+        database = read("what there is of a database", lambda: _database(reader, spaces), None)
     return Observed(
         version,
         releases,
@@ -137,6 +150,7 @@ def observe(connection: Connection, wish: Wish) -> Observed:
         read("the Lease", lambda: lease.look(connection, wish.lease), None),
         record,
         problem,
+        database,
         _terminating(known("namespace", {space for space, _name in wish.releases}, lambda name: _leaves(reader, name))),
         tuple(gaps),
     )
@@ -193,6 +207,15 @@ def _servers(reader: Reader) -> tuple[Owned, ...]:
     if group is None or "mariadbs" not in group.resources:
         return ()
     return _all(reader, group.path("mariadbs"), {})
+
+
+def _database(reader: Reader, spaces: Iterable[str]) -> tuple[str, ...]:
+    """What the release of a provided database makes, and what stays of it when the release goes."""
+    found = [f"the MariaDB {one.namespace}/{one.name}" for one in _servers(reader) if one.namespace in spaces]
+    for space in sorted(spaces):
+        claims = _all(reader, f"/api/v1/namespaces/{space}/persistentvolumeclaims", {})
+        found += [f"the PersistentVolumeClaim {space}/{one.name}" for one in claims if _VOLUME.fullmatch(one.name)]
+    return tuple(found)
 
 
 def _all(reader: Reader, path: str, query: Mapping[str, str]) -> tuple[Owned, ...]:

@@ -19,8 +19,8 @@ from ..errors import AicrError, Code
 from ..ownership.accounting import COMPONENTS, DATABASE, SLURM
 from . import prerequisites
 from .accounting_steps import Values
-from .mode_change import mode_obstacles, present_mode
-from .observation import Observed, Place, Wish
+from .mode_change import Traces, mode_obstacles
+from .observation import Observed, Wish
 from .obstacle import Obstacle, warning
 from .plan import Plan, Release
 from .prerequisites import Storage
@@ -209,14 +209,24 @@ def _mode(question: Question, observed: Observed) -> Iterator[Obstacle]:
     if observed.record_problem:
         yield Obstacle.of("record", observed.record_problem)
         return
-    database = observed.releases.get(_place(question, DATABASE))
-    slurm = observed.releases.get(_place(question, SLURM))
-    present = present_mode(observed.record, database is not None, slurm.values if slurm else None)
-    yield from mode_obstacles(present, observed.record, question.plan, allowed=question.allow_mode_change)
+    yield from mode_obstacles(
+        _traces(question, observed), observed.record, question.plan, allowed=question.allow_mode_change
+    )
 
 
-def _place(question: Question, component: str) -> Place:
-    return question.namespaces.get(component, ""), component
+def _traces(question: Question, observed: Observed) -> Traces:
+    record = observed.record
+    places = {(namespace, name) for name, namespace in question.namespaces.items() if name in (DATABASE, SLURM)}
+    if record is not None:
+        recorded = {(one.namespace, one.name) for one in (*record.releases, *record.kept)}
+        places |= {place for place in recorded if place[1] in (DATABASE, SLURM)}
+    found = {place: observed.releases.get(place) for place in sorted(places)}
+    there = {name: state.values for (_space, name), state in found.items() if state and state.status != "uninstalled"}
+    return Traces(
+        (*([f"the release {DATABASE}"] if DATABASE in there else ()), *(observed.database or ())),
+        there.get(SLURM),
+        is_all=places <= observed.releases.keys() and observed.database is not None,
+    )
 
 
 def missing_rights(missing: Sequence[str], hint: str) -> Iterator[Obstacle]:
