@@ -150,6 +150,36 @@ def test_a_machine_is_compared_with_itself(ansible: Ansible) -> None:
     assert made["cluster/snapshot.yaml"] == kept["cluster/snapshot.yaml"]
 
 
+@pytest.mark.parametrize("layout", ["to the baseline", "to one file elsewhere"])
+def test_a_baseline_is_replaced_through_no_link(ansible: Ansible, layout: str) -> None:
+    machine = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    kept = ansible.folder / "artifacts" / "cluster" / "snapshot.yaml"
+    kept.parent.mkdir(parents=True)
+    taken, content = kept.with_name("drift-snapshot.yaml"), (EXAMPLES / f"{FLEET[0]}.yaml").read_bytes()
+    if layout == "to the baseline":
+        kept.write_bytes(content)
+        taken.symlink_to("snapshot.yaml")
+    else:
+        (ansible.folder / "elsewhere.yaml").write_bytes(content)
+        for link in (kept, taken):
+            link.symlink_to(ansible.folder / "elsewhere.yaml")
+    run = drift(ansible, **machine, aicr_host_snapshot=True, expect=2)
+    error = run.result("Check the variables")["error"]
+    assert error["code"] == "INVALID_REQUEST" and str(kept) in error["message"] and str(taken) in error["message"]
+    assert kept.read_bytes() == content
+
+
+def test_what_drift_takes_of_one_cluster_is_no_baseline_of_another(fleet: Ansible) -> None:
+    """They take theirs at the same time, so which of the two is read would be chance."""
+    other = fleet.folder / "artifacts" / FLEET[0] / "drift-snapshot.yaml"
+    other.write_bytes((EXAMPLES / f"{FLEET[0]}.yaml").read_bytes())
+    before = fleet.tree("artifacts")
+    run = drift(fleet, "--limit", FLEET[1], aicr_baseline=str(other), expect=2)
+    error = run.result("Check the variables", FLEET[1])["error"]
+    assert (error["code"], error["hint"]) == ("INVALID_REQUEST", "copy it under another name first")
+    assert fleet.tree("artifacts") == before
+
+
 def test_without_a_cluster_or_a_snapshot_nothing_is_compared(fleet: Ansible) -> None:
     run = drift(fleet, "-e", json.dumps({"aicr_snapshot": None}), expect=2)
     assert {result["error"]["code"] for result in run.results[TAKE].values()} == {"INVALID_REQUEST"}

@@ -164,16 +164,51 @@ def test_credentials_of_registries_that_are_not_there_are_noticed_before_a_deplo
     assert folder(aicr_registry_config=str(missing))
 
 
-def test_a_baseline_that_the_new_snapshot_would_replace_is_refused(tmp_path: Path, monkeypatch: Any) -> None:
-    """Else a cluster would be compared with itself, and nothing ever have changed."""
+@pytest.mark.parametrize("given", [{}, {"aicr_snapshot": "given.yaml"}])
+@pytest.mark.parametrize("name", [variables.DRIFT_SNAPSHOT, variables.DRIFT_NODES, "drift-nodes/gpu-1.yaml"])
+def test_a_baseline_that_a_new_snapshot_would_replace_is_refused(
+    tmp_path: Path, monkeypatch: Any, name: str, given: dict[str, Any]
+) -> None:
+    """Else a cluster would be compared with itself, and nothing ever have changed; also with what another one takes."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "link.yaml").symlink_to(tmp_path / "artifacts" / "berlin" / variables.DRIFT_SNAPSHOT)
-    for spelling in (f"artifacts/berlin/{variables.DRIFT_SNAPSHOT}", str(tmp_path / "link.yaml")):
-        said = refusal(aicr_baseline=spelling)
-        assert f"aicr_baseline: {spelling} is where aicr.runtime.drift keeps" in said
-        assert folder(aicr_baseline=spelling, aicr_snapshot="given.yaml"), "then nothing is taken"
-        assert folder("cadiz", aicr_baseline=spelling), "that of another cluster"
-    for other in ("artifacts/berlin/snapshot.yaml", "cm://ops/baseline", {"kind": "Snapshot"}):
-        assert folder(aicr_baseline=other)
+    (tmp_path / "link.yaml").symlink_to(tmp_path / "artifacts" / "berlin" / name)
+    for host in ("berlin", "cadiz"):
+        for spelling in (f"artifacts/berlin/{name}", str(tmp_path / "link.yaml")):
+            said = refusal(host=host, aicr_baseline=spelling, **given)
+            assert f"aicr_baseline: {spelling} is where aicr.runtime.drift keeps" in said
+    for other in ("artifacts/berlin/snapshot.yaml", "cm://ops/drift-snapshot.yaml", {"kind": "Snapshot"}):
+        assert folder(aicr_baseline=other, **given)
     playbook = (CHECKOUT / "playbooks" / "tasks" / "drift.yml").read_text(encoding="utf-8")
     assert f"_aicr_taken_for: {variables.DRIFT_SNAPSHOT.removesuffix('snapshot.yaml')}\n" in playbook
+    assert f"_aicr_checked.path ~ '/{variables.BASELINE}'" in playbook
+
+
+@pytest.mark.parametrize("name", [variables.DRIFT_SNAPSHOT, variables.DRIFT_NODES])
+@pytest.mark.parametrize("baseline", [None, "{{ path }}/snapshot.yaml", "other.yaml", {"kind": "Snapshot"}])
+@pytest.mark.parametrize("layout", ["taken leads to kept", "kept leads to taken", "both lead elsewhere", "to another"])
+def test_what_is_kept_is_written_by_no_way(
+    tmp_path: Path, monkeypatch: Any, name: str, baseline: Any, layout: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "artifacts" / "berlin"
+    path.mkdir(parents=True)
+    kept, taken = path / variables.BASELINE, path / name
+    if layout == "taken leads to kept":
+        taken.symlink_to(kept.name)
+    elif layout == "kept leads to taken":
+        kept.symlink_to(taken.name)
+    elif layout == "both lead elsewhere":
+        kept.symlink_to(tmp_path / "elsewhere")
+        taken.symlink_to(tmp_path / "elsewhere")
+    else:
+        taken.symlink_to(tmp_path / "artifacts" / "cadiz" / variables.BASELINE)
+    named = baseline.replace("{{ path }}", str(path)) if isinstance(baseline, str) else baseline
+    said = refusal(aicr_baseline=named)
+    assert str(taken) in said or name in said
+    assert layout == "to another" or str(kept) in said
+    if layout != "kept leads to taken":
+        assert folder(aicr_baseline=named, aicr_snapshot="given.yaml"), "then nothing is taken"
+    taken.unlink(missing_ok=True)
+    kept.unlink(missing_ok=True)
+    taken.symlink_to(tmp_path / "large" / "taken.yaml")
+    assert folder(aicr_baseline=named), "which replaces nothing"

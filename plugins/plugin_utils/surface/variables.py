@@ -37,8 +37,12 @@ PREFIX = "aicr_"
 
 AGENT_PREFIX = "aicr_agent_"
 
+BASELINE = "snapshot.yaml"
+"""What the playbook snapshot writes, and drift compares with unless another one is named."""
 DRIFT_SNAPSHOT = "drift-snapshot.yaml"
 """What the playbook drift takes is kept beside the baseline under this name."""
+DRIFT_NODES = "drift-nodes.yaml"
+"""What it takes of nodes by Jobs; those that are reached by SSH have a folder of this name."""
 
 MAX_BYTES = 200
 """A file beside the folder has the folder's name and an ending, and 255 bytes are all that a file system takes."""
@@ -183,8 +187,9 @@ def check_variables(
         except AicrError as error:
             problems.append(error)
     folder = os.path.join(os.path.realpath(parsed.get(f"{PREFIX}artifacts_dir") or "artifacts"), host)
-    problems += [*_unfit(parsed), *_lost(parsed, folder)]
+    problems += _unfit(parsed)
     raise_all(problems)
+    raise_all(_lost(parsed, folder) if "drift" in stages else ())
     ways = ("kubeconfig", "context", "host", "in_cluster")
     said: dict[str, Any] = {name: parsed.get(f"{PREFIX}{name}") for name in ways}
     meant = Access(**said).is_meant({} if parsed.get(f"{PREFIX}host_snapshot") else environ)
@@ -199,12 +204,39 @@ def _unfit(parsed: Mapping[str, Any]) -> Iterator[AicrError]:
 
 
 def _lost(parsed: Mapping[str, Any], folder: str) -> Iterator[AicrError]:
-    """A baseline that the new snapshot would replace before the two are compared."""
-    baseline, taken = parsed.get(f"{PREFIX}baseline"), Path(folder) / DRIFT_SNAPSHOT
-    if not isinstance(baseline, str) or "://" in baseline or parsed.get(f"{PREFIX}snapshot") is not None:
-        return
-    if real(expanded(baseline)) == real(taken):
+    """Baselines that a new snapshot would replace before the two are compared.
+
+    The name alone tells that of another cluster of the play, which takes its own at the same time. What stands where
+    the default baseline does is never written, also if another one is compared.
+    """
+    option = parsed.get(f"{PREFIX}baseline")
+    kept, taken = Path(folder) / BASELINE, [Path(folder) / name for name in (DRIFT_SNAPSHOT, DRIFT_NODES)]
+    said, baseline = str(kept), real(kept)
+    if isinstance(option, str) and "://" not in option:
+        said, baseline = f"{PREFIX}baseline: {option}", real(expanded(option))
+    if _is_taken(baseline):
         yield invalid(
-            f"{PREFIX}baseline: {baseline} is where aicr.runtime.drift keeps the snapshot that it takes",
+            f"{said} is where aicr.runtime.drift keeps a snapshot that it takes{_leads(said, baseline)}",
             "copy it under another name first",
         )
+        return
+    for place in taken if parsed.get(f"{PREFIX}snapshot") is None else ():
+        for name, found in {said: baseline, str(kept): real(kept)}.items():
+            if real(place) == found:
+                yield invalid(
+                    f"{place} and {name} are the same file ({found}), so the new snapshot would replace the baseline",
+                    f"remove the link {place}" if place.is_symlink() else "copy the baseline under another name first",
+                )
+                return
+        if real(place).name == BASELINE:
+            yield invalid(f"{place} leads to {real(place)}, which may be a baseline", f"remove the link {place}")
+            return
+
+
+def _is_taken(place: Path) -> bool:
+    """Whether a file is one that drift writes for some cluster, by its name."""
+    return place.name in (DRIFT_SNAPSHOT, DRIFT_NODES) or place.parent.name == Path(DRIFT_NODES).stem
+
+
+def _leads(said: str, place: Path) -> str:
+    return "" if said.endswith(place.name) else f" ({place})"
