@@ -15,12 +15,15 @@ description:
     removed, in which order, and what stands in the way. The playbook C(aicr.runtime.uninstall) goes through it.
   - Slurm goes first, then its database, then the operators, in reverse order of their installation. An operator must be
     there while its objects go.
-  - The volume and the Secrets of the database, and releases that hold CRDs, stay unless each is asked for.
+  - The volumes of slurmctld and of the database, the Secrets that open the latter, and releases that hold CRDs stay
+    unless each is asked for.
   - It refuses what would drop the database by the C(cleanupPolicy) of its MariaDB, or of a Database, User or Grant that
     was made of it, and to take an operator away from servers of MariaDB that are not of the deployment.
 options:
   remove_data:
-    description: Whether the volume of the provided database goes, and with it the history of accounting.
+    description:
+      - Whether the volumes go, that of the provided database, and with it the history of accounting, and that of
+        slurmctld, and with it its jobs.
     type: bool
     default: false
   remove_secrets:

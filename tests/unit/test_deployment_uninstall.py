@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,9 +16,9 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.installed 
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.uninstall import (
     Asked,
     Removal,
+    claims_of,
     database_place,
     holds_crds,
-    is_claim_of,
     is_made_of,
     judge_removal,
     plan_removal,
@@ -93,10 +94,26 @@ def test_a_chart_whose_crds_helm_keeps_holds_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "whose"), [("storage-mariadb-0", True), ("storage-mariadb-x-0", False), ("data", False)]
+    ("name", "whose"),
+    [
+        ("storage-slurm-accounting-mariadb-0", True),
+        ("storage-slurm-accounting-mariadb-x-0", False),
+        ("storage-mariadb-0", False),
+        ("statesave-slinky-slurm-controller-0", True),
+        ("statesave-other-controller-0", False),
+        ("data", False),
+    ],
 )
 def test_a_volume_is_known_by_its_claim(name: str, whose: bool) -> None:
-    assert is_claim_of(name, "mariadb") is whose
+    there = found(*STACK, *SLURM)
+    claims = [*claims_of(plan_removal(record((*STACK, *SLURM)), there, NOTHING), there)]
+    assert [namespace for namespace, _name in claims] == ["slurm", "slurm"]
+    assert any(claim.fullmatch(name) for _namespace, claim in claims) is whose
+
+
+def test_a_volume_stays_with_the_release_that_stays() -> None:
+    there = found("slinky-slurm-operator")
+    assert not [*claims_of(plan_removal(record(SLURM), there, NOTHING), there)]
 
 
 def of_mariadb(kind: str, policy: str | None, name: str = "mariadb") -> dict[str, Any]:
@@ -151,21 +168,36 @@ def test_secrets_alone_would_leave_a_volume_that_nothing_opens() -> None:
     assert judged("Skip", Asked(data=True, secrets=True, crds=False)) == []
 
 
+def in_between(name: str, status: str, attempt: str | None = None, manifest: str = "") -> dict[Any, State | None]:
+    held = State(4, status, "slurm", "1.0.0", changed="2026-11-30T11:00:00Z", attempt=attempt, last_good=3)
+    return {("slurm", name): replace(held, manifest=manifest), ("slurm", "gone"): None}
+
+
 @pytest.mark.parametrize("status", ["pending-install", "pending-upgrade"])
 @pytest.mark.parametrize(("attempt", "left_by_a_run"), [("run-a", True), ("task-a", False), (None, False)])
 def test_a_release_in_between_goes_only_if_a_dead_run_has_left_it_and_that_is_asked_for(
     status: str, attempt: str | None, left_by_a_run: bool
 ) -> None:
     """The way out is to remove it: it shall not be rolled back, though there is a good revision."""
-    held = State(4, status, "slurm", "1.0.0", changed="2026-11-30T11:00:00Z", attempt=attempt, last_good=3)
-    places = {("slurm", "slinky-slurm"): held, ("slurm", "gone"): None}
-    (refused,) = releases_in_between(places, recover=False)
+    there = in_between("slinky-slurm", status, attempt)
+    removal = plan_removal(record(("slinky-slurm", "gone")), there, NOTHING)
+    (refused,) = releases_in_between(removal, there, recover=False)
     assert (refused.severity, "set aicr_recover_releases=true" in refused.way_out) == ("error", left_by_a_run)
     assert "`helm uninstall slinky-slurm --namespace slurm`, then run again" in refused.way_out
-    (allowed,) = releases_in_between(places, recover=True)
+    (allowed,) = releases_in_between(removal, there, recover=True)
     assert (allowed.severity == "warning") is left_by_a_run
 
 
+def test_one_in_between_that_stays_is_in_nobodys_way_and_is_told() -> None:
+    there = in_between("cert-manager", "pending-install", "run-a", CRD)
+    removal = plan_removal(record(("cert-manager",)), there, NOTHING)
+    assert not [*releases_in_between(removal, there, recover=False)]
+    (why,) = removal.stays.values()
+    assert "its revision 4 is pending-install, which the next deployment explains" in why
+
+
 def test_a_removal_that_was_ended_in_the_middle_is_gone_on_with() -> None:
-    held = State(4, "uninstalling", "slurm", "1.0.0", changed="2026-11-30T11:00:00Z")
-    assert not [*releases_in_between({("slurm", "slinky-slurm"): held}, recover=False)]
+    there = in_between("slinky-slurm", "uninstalling")
+    removal = plan_removal(record(("slinky-slurm",)), there, NOTHING)
+    assert order(removal) == ["slinky-slurm"]
+    assert not [*releases_in_between(removal, there, recover=False)]

@@ -32,7 +32,10 @@ UNDER_LEASE = "run-"
 MAX_RELEASE_BYTES = 256 * 1024 * 1024
 
 _QUERY = {"fieldSelector": "type=helm.sh/release.v1"}
-_PENDING = ("pending-install", "pending-upgrade", "pending-rollback", "uninstalling")
+UNINSTALLING = "uninstalling"
+"""The state of a release whose removal was ended in the middle; to remove it again goes on from there."""
+
+_PENDING = ("pending-install", "pending-upgrade", "pending-rollback", UNINSTALLING)
 _BEGUN = ("pending-install", "pending-upgrade")
 _WRITE_SECONDS = 30.0
 _ATTEMPTS = 3
@@ -45,7 +48,7 @@ class Installed:
     :ivar status: Helm's word; ``deployed`` is the good one.
     :ivar values: what its user gave.
     :ivar manifest: its objects as they were rendered, which may hold secrets.
-    :ivar changed: when the revision was made.
+    :ivar changed: when the revision was made, or its removal began.
     :ivar last_good: the newest revision that was deployed, if there is one.
     :ivar attempt: the mark of the helm of ours that made the revision, if it was one.
     :ivar secret: where Helm keeps it: path and UID.
@@ -119,15 +122,16 @@ def find(reader: Reader, namespace: str, name: str) -> Installed | None:
     release = _decoded(newest.data, f"release {namespace}/{name}, revision {newest.revision}")
     attempt = newest.labels.get(ATTEMPT_LABEL)
     info, metadata = release.get("info") or {}, (release.get("chart") or {}).get("metadata") or {}
+    status = str(info.get("status") or newest.labels.get("status") or "unknown")
     return Installed(
         revision=newest.revision,
-        status=str(info.get("status") or newest.labels.get("status") or "unknown"),
+        status=status,
         chart=str(metadata.get("name", "")),
         version=str(metadata.get("version", "")),
         digest=newest.labels.get(DIGEST_LABEL),
         values=release.get("config") or {},
         manifest=str(release.get("manifest") or ""),
-        changed=str(info.get("last_deployed") or ""),
+        changed=str(info.get("deleted" if status == UNINSTALLING else "last_deployed") or ""),
         description=str(info.get("description") or ""),
         last_good=newest.last_good,
         attempt=attempt if attempt is not None and newest.attempts.count(attempt) == 1 else None,
@@ -175,6 +179,11 @@ def way_out(namespace: str, name: str, installed: Installed, option: str, *, rem
         else ""
     )
     uninstall = f"helm uninstall {name} --namespace {namespace}"
+    if installed.status == UNINSTALLING:
+        return (
+            "its removal was ended in the middle: run aicr.runtime.uninstall again, which goes on from there, or, once "
+            f"it is sure that no helm works on it, `{uninstall}`; then run this again"
+        )
     if removing:
         command, since = uninstall, ""
     elif installed.last_good is not None:

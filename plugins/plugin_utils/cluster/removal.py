@@ -15,10 +15,7 @@ from ..errors import AicrError, conflict, raise_all
 from .connection import Connection, Deadline
 from .helm import Helm
 from .read import Reader
-from .release_state import Installed, find, way_out
-
-UNINSTALLING = "uninstalling"
-"""The state of a release whose removal was ended in the middle; to remove it again goes on from there."""
+from .release_state import UNINSTALLING, Installed, find, way_out
 
 _READ_SECONDS = 60.0
 

@@ -4,8 +4,8 @@
 """What an uninstallation removes, in which order, and what it leaves (spec/slurm-accounting.md 3.6).
 
 Slurm goes first, then its database, then the operators, for an operator must be there while its objects go. CRDs stay,
-since every object of their kinds would go with them, and so do the volume and the Secrets of the database, unless each
-is asked for.
+since every object of their kinds would go with them, and so do the volumes of slurmctld and the database and the
+Secrets that open the latter, unless each is asked for.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..cluster.read import Object
 from ..cluster.release_state import Installed as ReleaseState
 from ..cluster.release_state import way_out
 from ..cluster.removal import Leaving
-from ..ownership.accounting import DATABASE, DATABASE_STACK, OPERATOR
-from .accounting_steps import at
+from ..ownership.accounting import DATABASE, DATABASE_STACK, OPERATOR, SLURM
+from .accounting_steps import at, full_name
 from .installed import Installed, Recorded
 from .observation import Place
 from .obstacle import Obstacle, warning
@@ -30,6 +30,7 @@ UNINSTALLED, BEGUN = "uninstalled", "uninstalling"
 _CRD = re.compile(r"^kind:\s*\"?CustomResourceDefinition\b", re.MULTILINE)
 _KEPT = re.compile(r"^\s+\"?helm\.sh/resource-policy\"?:\s*\"?keep\b", re.MULTILINE)
 _DROPPED = {"MariaDB": "the database", "Database": "the database", "User": "the account", "Grant": "its rights"}
+_DATABASE_CLAIM = "storage-"
 _SECRETS = ("mariadb.rootPasswordSecretKeyRef.name", "mariadb.passwordSecretKeyRef.name")
 
 
@@ -68,6 +69,8 @@ def plan_removal(record: Installed, found: Mapping[Place, ReleaseState | None], 
             continue
         if holds_crds(state.manifest) and not asked.crds:
             stays[one] = "it holds CRDs, and every object of their kinds would go with them (aicr_remove_crds)"
+            if state.is_pending:
+                stays[one] += f"; its revision {state.revision} is {state.status}, which the next deployment explains"
         else:
             order.append(one)
     return Removal(tuple(sorted(order, key=lambda one: holds_crds(_manifest(found, one)))), stays)
@@ -106,9 +109,21 @@ def database_secrets(found: Mapping[Place, ReleaseState | None], database: Place
     return ()
 
 
-def is_claim_of(name: str, database: str) -> bool:
-    """Whether a PersistentVolumeClaim is that of a server (3.2)."""
-    return re.fullmatch(rf"storage-{re.escape(database)}-\d+", name) is not None
+def claims_of(removal: Removal, found: Mapping[Place, ReleaseState | None]) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Namespaces, and the names that PersistentVolumeClaims of what goes have there: of servers of the database (3.2),
+    and of the state of slurmctld (2.6). StatefulSets leave them behind."""
+    database = database_place(removal, found)
+    if database:
+        yield database[0], re.compile(rf"{_DATABASE_CLAIM}{re.escape(database[1])}-\d+")
+    for one in removal.order:
+        state = found.get((one.namespace, one.name))
+        if (one.component, one.name) == (SLURM, SLURM) and state is not None:
+            yield one.namespace, re.compile(rf"statesave-{re.escape(full_name(state.values, one.name))}-controller-\d+")
+
+
+def is_of_database(claim: str) -> bool:
+    """Whether a claim of ours is one that Secrets open."""
+    return claim.startswith(_DATABASE_CLAIM)
 
 
 def is_made_of(found: Object, database: str) -> bool:
@@ -117,12 +132,15 @@ def is_made_of(found: Object, database: str) -> bool:
     return any((owner["kind"], owner["name"]) == ("MariaDB", database) for owner in owners)
 
 
-def releases_in_between(found: Mapping[Place, ReleaseState | None], *, recover: bool) -> Iterator[Obstacle]:
-    """Releases that a helm may be at work on.
+def releases_in_between(
+    removal: Removal, found: Mapping[Place, ReleaseState | None], *, recover: bool
+) -> Iterator[Obstacle]:
+    """Releases to be removed that a helm may be at work on; whatever stays is in nobody's way.
 
     :param recover: whether those that a dead run has left may be removed.
     """
-    for (namespace, name), state in found.items():
+    for one in removal.order:
+        namespace, name, state = one.namespace, one.name, found.get((one.namespace, one.name))
         if state is None or not Leaving(namespace, name, state).is_in_between:
             continue
         what = f"release {namespace}/{name}: its revision {state.revision} is {state.status} since {state.changed}"
@@ -150,7 +168,7 @@ def judge_removal(
     :param servers: every MariaDB of the cluster.
     :param made: what the operator has made of ours (:func:`is_made_of`). Each has a policy of its own, copied when it
         was made, and that is the one by which the operator drops (spec/operators.md section 5, item 5).
-    :param has_volume: whether there is a volume of ours.
+    :param has_volume: whether there is a volume of our database.
     """
     database = servers.get(ours) if ours else None
     for one in (*([database] if database else ()), *made):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -29,10 +29,11 @@ from ..deployment.uninstall import (
     UNINSTALLED,
     Asked,
     Removal,
+    claims_of,
     database_place,
     database_secrets,
-    is_claim_of,
     is_made_of,
+    is_of_database,
     judge_removal,
     plan_removal,
     releases_in_between,
@@ -76,7 +77,7 @@ def plan_uninstall(options: Options) -> Result:
     found = {(one.namespace, one.name): find(reader, one.namespace, one.name) for one in recorded}
     removal = plan_removal(record, found, asked)
     ours = database_place(removal, found)
-    left = [*_left(configmap), *(_data(reader, ours, found) if ours else ())]
+    left = [*_left(configmap), *_data(reader, removal, found)]
     unique = list({(one["kind"], one["namespace"], one["name"]): one for one in left}.values())
     data = tuple(one for one in unique if _is_asked(one, asked))
     stays = tuple(one for one in unique if not _is_asked(one, asked))
@@ -86,8 +87,8 @@ def plan_uninstall(options: Options) -> Result:
     obstacles = [
         *missing_rights(ask_for_rights(connection, rights(_as_plan(record, recorded), place.namespace)), HINT),
         *lease_obstacles(options["run"], lease.look(connection, place)),
-        *releases_in_between(found, recover=options["recover_releases"]),
-        *judge_removal(removal, asked, servers, ours, made, has_volume=any(one["kind"] != "Secret" for one in unique)),
+        *releases_in_between(removal, found, recover=options["recover_releases"]),
+        *judge_removal(removal, asked, servers, ours, made, has_volume=any(map(_is_volume_of_database, unique))),
     ]
     return Planned(place, configmap, found, removal, data, stays, tuple(obstacles))
 
@@ -101,16 +102,23 @@ def _is_asked(one: Mapping[str, str], asked: Asked) -> bool:
     return asked.secrets if one["kind"] == "Secret" else asked.data
 
 
-def _data(reader: Reader, database: Place, found: Mapping[Place, ReleaseState | None]) -> list[dict[str, str]]:
-    namespace, name = database
-    claims: list[str] = reader.fold(
-        f"/api/v1/namespaces/{namespace}/persistentvolumeclaims",
-        list,
-        lambda total, item: total.append(str(item["metadata"]["name"])),
-        {},
-    )
-    data = [_item("PersistentVolumeClaim", namespace, one) for one in sorted(claims) if is_claim_of(one, name)]
-    return data + [_item("Secret", *one) for one in database_secrets(found, database)]
+def _is_volume_of_database(one: Mapping[str, str]) -> bool:
+    return one["kind"] != "Secret" and is_of_database(one["name"])
+
+
+def _data(reader: Reader, removal: Removal, found: Mapping[Place, ReleaseState | None]) -> Iterator[dict[str, str]]:
+    """The volumes of what goes, and the Secrets that open that of the database."""
+    for namespace, name in claims_of(removal, found):
+        claims: list[str] = reader.fold(
+            f"/api/v1/namespaces/{namespace}/persistentvolumeclaims",
+            list,
+            lambda total, item: total.append(str(item["metadata"]["name"])),
+            {},
+        )
+        yield from (_item("PersistentVolumeClaim", namespace, one) for one in sorted(claims) if name.fullmatch(one))
+    database = database_place(removal, found)
+    if database:
+        yield from (_item("Secret", *one) for one in database_secrets(found, database))
 
 
 def _item(kind: str, namespace: str, name: str) -> dict[str, str]:
