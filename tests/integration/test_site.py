@@ -240,7 +240,7 @@ def test_places_and_formats_of_a_configuration_file_do_not_break_what_the_stages
 
 
 def test_a_recipe_is_made_of_the_snapshot_that_the_stage_before_has_kept(ansible: Ansible) -> None:
-    """As validate and site do; a configuration file, or a snapshot that is named, counts instead."""
+    """As validate and site do; one that is named counts instead, and one that cannot be read is not left out."""
     kept = ansible.folder / "artifacts" / "cluster" / "snapshot.yaml"
     kept.parent.mkdir(parents=True)
     shutil.copy(CHECKOUT / "examples" / "snapshots" / "eks-h100-training.yaml", kept)
@@ -259,12 +259,19 @@ def test_a_recipe_is_made_of_the_snapshot_that_the_stage_before_has_kept(ansible
             {"kind": "AICRConfig", "apiVersion": "aicr.run/v1alpha2", "spec": {"recipe": {"criteria": CRITERIA}}}
         )
     )
-    kept.write_text("not read", encoding="utf-8")
-    ansible.playbook("aicr.runtime.recipe", "-e", "aicr_config=aicr.yaml")
-    named = ("-e", f"aicr_snapshot={CHECKOUT / 'examples' / 'snapshots' / 'eks-h100-training.yaml'}")
-    ansible.playbook("aicr.runtime.recipe", *intent, *named)
-    refused = ansible.playbook("aicr.runtime.recipe", *intent, expect=2)
-    assert f"{kept}: " in refused.output
+    configured = ansible.playbook("aicr.runtime.recipe", "-e", "aicr_config=aicr.yaml")
+    assert configured.recap("cluster")["changed"] == 0, "a configuration file stands beside it, not in its place"
+    elsewhere = ansible.folder / "elsewhere.yaml"
+    kept.rename(elsewhere)
+    for unreadable in ("not a mapping", None):
+        if unreadable is None:
+            kept.unlink()
+            kept.symlink_to(ansible.folder / "of a volume that is not there")
+        else:
+            kept.write_text(unreadable, encoding="utf-8")
+        refused = ansible.playbook("aicr.runtime.recipe", *intent, "-e", "aicr_config=aicr.yaml", expect=2)
+        assert f"{kept}: " in refused.output
+        ansible.playbook("aicr.runtime.recipe", *intent, "-e", f"aicr_snapshot={elsewhere}")
 
 
 @pytest.mark.parametrize("playbook", sorted((CHECKOUT / "playbooks").glob("*.yml")), ids=lambda path: path.stem)
