@@ -17,7 +17,7 @@ description:
   - No API server is asked, and no program is started. Of a kubeconfig only its path and the names of contexts become
     variables (C(aicr_kubeconfig), C(aicr_context)).
   - The file is checked as a whole. An unknown key, a value that the playbooks would refuse, a credential, a host that
-    is there twice; each is refused by file, line and key, and then no host is added.
+    is there twice or is called like a group; each is refused by file, line and key, and then no host is added.
   - Hosts are in the groups C(service_eks), C(accelerator_h100), C(platform_slurm) and C(mode_aicr_provided), as far as
     their C(aicr_criteria) and C(aicr_slurm_accounting_mode) are known here, composed ones included. What C(group_vars)
     and C(host_vars) say later makes no group.
@@ -144,8 +144,16 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrErr
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.imports import Imports
 
 with Imports() as imports:
-    from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.fleet import ENDINGS, Fleet, groups, read_fleet
+    from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.codec import dotted
+    from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.fleet import (
+        ENDINGS,
+        Cluster,
+        Fleet,
+        groups,
+        read_fleet,
+    )
     from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.fleet_contexts import Context
+    from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.fleet_file import Keys
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -163,13 +171,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             fleet = read_fleet(path, self.option_definitions)
             self._tried(path, self._read_config_data, path)
             hosts = fleet.hosts(self._contexts(fleet, path, cache), self._evaluate)
+            by_name = {host.name: host for host in hosts}
+            fleet.refuse_groups(by_name, self.inventory.groups, "of another inventory source")
             for host in hosts:
                 added += [host.name] if host.name not in self.inventory.hosts else []
                 self.inventory.add_host(host.name)
                 for name, value in host.variables.items():
                     self.inventory.set_variable(host.name, name, _trusted(value))
             for host in hosts:
-                self._construct(fleet, host.name, path)
+                self._construct(fleet, by_name, host.name)
         except AicrError as error:
             for name in added:  # half a fleet must not pass for the whole
                 self.inventory.remove_host(self.inventory.get_host(name))
@@ -198,26 +208,33 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._cache[key] = kept
         return [Context(*one) for one in kept["found"]]
 
-    def _construct(self, fleet: Fleet, host: str, path: str) -> None:
+    def _construct(self, fleet: Fleet, hosts: Mapping[str, Cluster], host: str) -> None:
         """Compose variables, check those of the playbooks, and make groups of what came out."""
         strict = self.get_option("strict")
 
         def variables() -> dict[str, Any]:
             return dict(self.inventory.get_host(host).get_vars())
 
-        def tried(key: str, step: Any, what: Any) -> None:
-            self._tried(f"{path}: {key}", step, what, variables(), host, strict=strict)
+        def tried(keys: Keys, step: Any, what: Any) -> None:
+            try:
+                step(what, variables(), host, strict=strict)
+            except AnsibleError as error:
+                raise invalid(f"{fleet.file.place(keys)}: {error}") from error
+            finally:  # what Ansible says of a name that is both does not name it
+                fleet.refuse_groups(hosts, self.inventory.groups, f"of {dotted(keys)}")
 
         for name, expression in self.get_option("compose").items():
-            tried(f"compose.{name}", self._set_composite_vars, {name: expression})
+            tried(("compose", name), self._set_composite_vars, {name: expression})
             if name in variables():
                 fleet.check(host, ("compose", name), name, variables()[name])
-        for name in groups(variables()):
+        own = groups(variables())
+        fleet.refuse_groups(hosts, own, f"that the criteria or the mode of {host} make")
+        for name in own:
             self.inventory.add_child(self.inventory.add_group(name), host)
         for name, condition in self.get_option("groups").items():
-            tried(f"groups.{name}", self._add_host_to_composed_groups, {name: condition})
+            tried(("groups", name), self._add_host_to_composed_groups, {name: condition})
         for index, keyed in enumerate(self.get_option("keyed_groups")):
-            tried(f"keyed_groups[{index}]", self._add_host_to_keyed_groups, [keyed])
+            tried(("keyed_groups", index), self._add_host_to_keyed_groups, [keyed])
 
 
 def _trusted(value: Any) -> Any:

@@ -140,9 +140,9 @@ keyed_groups:
     ("more", "words"),
     [
         ("compose: {aicr_slurm_accounting_mode: '''on'''}", [":13: compose.aicr_slurm_accounting_mode", "host berlin"]),
-        ("strict: true\ncompose: {x: nobody.knows}", ["compose.x", "host berlin"]),
-        ("strict: true\ngroups: {x: nobody.knows}", ["groups.x", "host berlin"]),
-        ("strict: true\nkeyed_groups: [{key: nobody.knows}]", ["keyed_groups[0]", "host berlin"]),
+        ("strict: true\ncompose: {x: nobody.knows}", [":14: compose.x", "host berlin"]),
+        ("strict: true\ngroups: {x: nobody.knows}", [":14: groups.x", "host berlin"]),
+        ("strict: true\nkeyed_groups: [{key: nobody.knows}]", [":14: keyed_groups[0]", "host berlin"]),
         ("strict: [1]", ["fleet.clusters.yml", "strict"]),
         ("keyed_group: []", [":13: keyed_group", 'did you mean "keyed_groups"?']),
         ("cache: true\ncache_plugin: nobody.knows", ["fleet.clusters.yml", "nobody.knows"]),
@@ -153,6 +153,48 @@ def test_what_cannot_be_constructed_is_refused_by_file_and_key(fleet: Ansible, m
     said = refused(fleet)
     assert f"{fleet.folder}/fleet.clusters.yml" in said
     assert not [word for word in words if word not in said], said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("berlin:", "all:", [":5: clusters.all", "every inventory has a group of that name"]),
+        ("berlin:", "service_gke:", [":5: clusters.service_gke", "the criteria or the mode of paris make", "rename"]),
+        ("berlin:", "service_eks:", [":5: clusters.service_eks", "of service_eks make"]),
+        ("berlin:", "canary:\n  rome_:\n  canary_:", ["groups.canary", ":5: clusters.canary"]),
+        ("context.split('@')[1]", "\"'canary'\"", ["groups.canary", ":10: kubeconfigs[0]", "kc/many.yaml", "hostname"]),
+        ("berlin:", "os_cos:", [":5: clusters.os_cos", "keyed_groups[0]"]),
+        ("berlin:", "parent:", [":5: clusters.parent", "keyed_groups[0]"]),
+        ("berlin:", "floor_1:", [":5: clusters.floor_1", "keyed_groups[1]"]),
+    ],
+)
+def test_a_cluster_that_is_called_like_a_group_is_refused(fleet: Ansible, old: str, new: str, words: list[str]) -> None:
+    """Ansible would take it for the group, or end with "can't add group to itself"."""
+    text = FLEET.replace(old, new).replace("kc/many.yaml", "kc/one.yaml" if "canary'" in new else "kc/many.yaml")
+    (fleet.folder / "kc" / "one.yaml").write_text(kubeconfig("admin@paris"), encoding="utf-8")
+    write(
+        fleet,
+        text
+        + """
+groups: {canary: true}
+compose: {floor: "'1'"}
+keyed_groups:
+- {key: aicr_criteria.os, prefix: os, parent_group: parent}
+- {key: floor, prefix: floor}
+""",
+    )
+    said = refused(fleet)
+    assert f"{fleet.folder}/fleet.clusters.yml" in said and "recursive" not in said and "to itself" not in said
+    assert not [word for word in words if word.replace("kc/many", "kc/one") not in said], said
+
+
+def test_a_cluster_that_is_called_like_a_group_of_another_source_is_refused(fleet: Ansible) -> None:
+    """That group would become a child of each of the cluster's; the other source stays as it is."""
+    fleet.environment.pop("ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED")
+    (fleet.folder / "a.ini").write_text("[berlin]\nnode\n", encoding="utf-8")
+    ran = fleet.command("ansible-inventory", "-i", "a.ini", "-i", "fleet.clusters.yml", "--list")
+    assert ran.returncode == 0 and groups(json.loads(ran.stdout)) == {"berlin": ["node"]}
+    assert "fleet.clusters.yml:5: clusters.berlin" in ran.stderr and "another inventory source" in ran.stderr
 
 
 def test_an_expression_that_fails_is_refused(fleet: Ansible) -> None:

@@ -182,6 +182,8 @@ REFUSED: Mapping[str, tuple[str, str, str]] = {
     "a key that is no text": ("clusters: {1: {}}", "1: clusters", "in quotes"),
     "a host name": ("clusters: {'a/b': {}}", "1: clusters.a/b", "cannot be the name of a host"),
     "a host name of dots": ("clusters: {..: {}}", "1: clusters...", "cannot be the name of a host"),
+    "a host that is a group": ("clusters:\n  z: {}\n  all: {}", "3: clusters.all", "every inventory has a group"),
+    "a host that is the other": ("clusters: {ungrouped: {}}", "1: clusters.ungrouped", "rename it"),
     "a long host name": (f"clusters: {{{'a' * 201}: {{}}}}", "1: clusters.aaaa", "at most 200"),
     "a variable of ours": ("clusters: {a: {vars: {aicr_x: 1}}}", "1: clusters.a.vars.aicr_x", "unprefixed"),
     "a variable's name": ("clusters: {a: {vars: {a-b: 1}}}", "1: clusters.a.vars.a-b", "name of a variable"),
@@ -241,7 +243,9 @@ def test_a_cluster_that_is_named_twice_is_refused_with_both_lines(folder: Folder
     assert "fleet.clusters.yml" in said and 'duplicate key "berlin", first in line 2' in said and "line 4" in said
 
 
-@pytest.mark.parametrize("context", ["{{ lookup('pipe', 'id') }}", "a b", "a,b", "a:b", "!a", "-a", "ä"])
+@pytest.mark.parametrize(
+    "context", ["{{ lookup('pipe', 'id') }}", "all", "x/ungrouped", "a b", "a,b", "a:b", "!a", "-a", "ä"]
+)
 def test_a_context_that_names_no_host_is_refused(folder: Folder, context: str) -> None:
     path = folder.kubeconfig("one.yaml", context)
     said = str(folder.refusal("kubeconfigs: [one.yaml]"))

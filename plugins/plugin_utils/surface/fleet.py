@@ -9,7 +9,7 @@ No API server is asked, and of a kubeconfig nothing but its path and the names o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -128,6 +128,25 @@ class Fleet:
                 )
         self.file.raise_all()
         return clusters
+
+    def refuse_groups(self, hosts: Mapping[str, Cluster], names: Iterable[str], whose: str) -> None:
+        """Refuse clusters that are called like a group: Ansible takes the name for that of the group.
+
+        :param hosts: by name.
+        :param names: of groups.
+        :param whose: where the groups come from.
+        :raises AicrError: CONFLICT naming file, line, key and group.
+        """
+        for name in names:
+            if name in hosts:
+                self.file.problems.append(
+                    AicrError(
+                        Code.CONFLICT,
+                        f'{hosts[name].place}: the host "{name}" is called like a group {whose}',
+                        "rename the cluster or the group; hostname makes another name of a context's",
+                    )
+                )
+        self.file.raise_all()
 
     def check(self, host: str, keys: Keys, name: str, value: object) -> None:
         """Check a variable that was composed.

@@ -29,6 +29,7 @@ KUBECONFIGS: Spec = {
 """How hosts are found in kubeconfigs; options of their clusters stand beside these."""
 
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
+_ANSIBLES_GROUPS = ("all", "ungrouped")
 _TEMPLATE = re.compile(r"\{[{%#]")
 
 
@@ -120,6 +121,8 @@ def host_name(one: Context, expression: str | None, name_of: NameOf) -> str:
 
 def name_problem(name: str) -> AicrError | None:
     """What keeps a name from being one of a host and of a folder, and from standing in a pattern of hosts."""
+    if name in _ANSIBLES_GROUPS:
+        return invalid(f'"{name}" cannot be the name of a host: every inventory has a group of that name', "rename it")
     if _HOST.fullmatch(name) and len(name) <= MAX_BYTES:
         return None
     return invalid(
