@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -92,7 +94,7 @@ def test_absent_null_and_empty_are_what_they_are() -> None:
         ({"wheels": [], "painted": "false"}, "cart.yaml: painted: must be true or false, not text"),
         ({"wheels": [], "mode": "Disabled"}, 'cart.yaml: mode: "Disabled" is not one of disabled, customer-managed'),
         ({"wheels": [], "tagz": []}, 'cart.yaml: tagz: unknown key "tagz"'),
-        ({"wheels": [], 7: 1}, 'cart.yaml: 7: unknown key "7"'),
+        ({"wheels": [], 7: 1}, "cart.yaml: the key 7 is not text"),
     ],
 )
 def test_a_wrong_document_is_refused_by_name(document: object, message: str) -> None:
@@ -128,3 +130,40 @@ def test_the_line_stands_in_the_message_where_it_is_known() -> None:
     reading = codec.Reading("cart.yaml", locate=lambda path: yamlio.line_of(text, path))
     with pytest.raises(AicrError, match=r"cart.yaml:3: wheels\[1\].name"):
         codec.decode(Cart, yamlio.load(text, "cart.yaml"), reading)
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [(1, "1"), (1.3, "1.3"), (True, "true"), (None, "null"), (10**5000, "a number of more than 40 digits"), ((1,), "")],
+    ids=["whole", "fraction", "boolean", "null", "large", "list"],
+)
+@pytest.mark.parametrize(
+    ("at", "document"),
+    [
+        ("cart.yaml", {"wheels": []}),
+        ("cart.yaml: wheels[0]", {"wheels": [{"name": "a"}]}),
+        ("cart.yaml: options", {"wheels": [], "options": {"a": "b"}}),
+        ("cart.yaml: options.a[0].b", {"wheels": [], "options": {"a": [{"b": {"c": 1}}]}}),
+        ("cart.yaml: owners", {"wheels": [], "owners": {"me": ["x"]}}),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_key_that_is_not_text_is_refused_where_it_stands(
+    at: str, document: dict[str, object], key: object, shown: str, strict: bool
+) -> None:
+    """In every mapping, and at any depth of what is only carried along; JSON has no other keys."""
+    document = copy.deepcopy(document)
+    found: Any = document
+    for step in at.partition(": ")[2].replace("[0]", ".0").split("."):
+        found = found[int(step)] if isinstance(found, list) else found[step] if step else found
+    found[key] = "x"
+    with pytest.raises(AicrError) as caught:
+        read(document, strict=strict)
+    assert caught.value.message.startswith(f"{at}: the key {shown}")
+    assert caught.value.message.endswith(" is not text") and caught.value.hint.startswith("write it in quotes")
+    assert len(caught.value.message) < 200
+
+
+def test_nor_is_one_kept_under_a_key_that_nobody_knows() -> None:
+    with pytest.raises(AicrError, match=r"cart.yaml: later\.x: the key 1 is not text"):
+        read({"later": {"x": {1: 1}}}, Open, strict=False)

@@ -196,3 +196,9 @@ def test_the_deployer_has_options_of_its_own() -> None:
     assert not found
     assert not problems
     assert list(deployer_options(["deployer:project=x", "c:a=1"])) == [("project", "x")]
+
+
+def test_a_key_of_a_file_that_is_not_text_is_refused_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "ports.yaml").write_text("a: [{80: http}]\n", encoding="utf-8")
+    said = refusal(set_file=[f"gpu-operator:ports={tmp_path}/ports.yaml"])
+    assert "ports.yaml: a[0]: the key 80 is not text" in said.message

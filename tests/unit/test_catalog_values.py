@@ -136,6 +136,7 @@ def catalog(tmp_path: Path) -> Catalog:
         "components/alone/values-x.yaml": "x: 1\n",
         "components/broken/values.yaml": "a: [\n",
         "components/list/values.yaml": "- a\n",
+        "components/number/values.yaml": "a: {80: http}\n",
         "components/empty/values.yaml": "# nothing\n",
         "components/chart/values.yaml": "off: null\n",
     }
@@ -190,6 +191,7 @@ def test_effective_values_are_built_layer_by_layer(
         ("/etc/hostname", Code.NOT_FOUND, 'values file "/etc/hostname" is not in the catalog'),
         ("components/broken/values.yaml", Code.INVALID_REQUEST, "components/broken/values.yaml: line "),
         ("components/list/values.yaml", Code.INVALID_REQUEST, "values must be a mapping, not a list"),
+        ("components/number/values.yaml", Code.INVALID_REQUEST, "components/number/values.yaml: a: the key 80 is not"),
     ],
 )
 def test_values_that_cannot_be_built_are_an_error(catalog: Catalog, path: str, code: Code, words: str) -> None:

@@ -78,7 +78,7 @@ def test_a_document_of_any_subclasses_becomes_the_same_document_of_builtins(docu
 @pytest.mark.parametrize(
     ("value", "named"),
     [
-        ({"on": {True: 1}}, "values.on: the key True"),
+        ({"on": {True: 1}}, "values.on: the key true"),
         ({8080: "x"}, "values: the key 8080"),
         ({"until": datetime.date(2026, 11, 30)}, "values.until: 2026-11-30 is a date"),
         ({"at": [datetime.datetime(2026, 11, 30, 10)]}, "values.at[0]: 2026-11-30 10:00:00 is a date"),

@@ -13,7 +13,14 @@ import pytest
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
-from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import SNAPSHOT_DIFF, parse
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.convert import convert
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import (
+    CONVERT,
+    RECIPE,
+    SNAPSHOT_DIFF,
+    parse,
+)
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.recipe import make_recipe
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.snapshot_diff import compare_snapshots
 
 
@@ -121,6 +128,27 @@ def test_drift_fails_with_a_code_that_bad_input_has_not_and_leaves_its_report(fi
         for side in ("baseline", "target"):
             assert refusal(**{**task, "dest": "elsewhere.yaml", side: wrong}).code in ("NOT_FOUND", "INVALID_REQUEST")
     assert not (files / "elsewhere.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"), [("1", "1"), ("true", "true"), ("1.30", "1.3"), ("~", "null"), ("0x1F", "31")]
+)
+@pytest.mark.parametrize("side", ["baseline", "target"])
+def test_a_key_that_is_not_text_is_refused_where_it_stands(files: Path, key: str, shown: str, side: str) -> None:
+    """By every stage that reads the snapshot, and no more by one than by another."""
+    text = (files / "then.yaml").read_text(encoding="utf-8")
+    (files / "broken.yaml").write_text(text.replace("version: v1", f"{key}: v1"), encoding="utf-8")
+    task = {"baseline": "then.yaml", "target": "now.yaml", side: "broken.yaml"}
+    for stage in (
+        lambda: deliver(**task),
+        lambda: convert(parse(CONVERT, {"source": "broken.yaml", "track": "stable"})),
+        lambda: make_recipe(parse(RECIPE, {"snapshot": "broken.yaml"})),
+    ):
+        with pytest.raises(AicrError) as caught:
+            stage()
+        assert caught.value.code == "INVALID_REQUEST"
+        assert caught.value.message == f"broken.yaml: measurements[0].subtypes[0].data: the key {shown} is not text"
+        assert caught.value.hint.startswith("write it in quotes")
 
 
 def test_who_has_no_baseline_is_told_how_to_make_one(files: Path) -> None:

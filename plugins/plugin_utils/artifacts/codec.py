@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -122,6 +123,20 @@ def shown_number(value: object) -> str:
     return "a number of more than 40 digits" if type(value) is int else type_name(value)
 
 
+def key_problem(name: object) -> tuple[str, str] | None:
+    """What is wrong with a key that is not text, and the way out; JSON, and so Kubernetes and Helm, have no other."""
+    if isinstance(name, str):
+        return None
+    if isinstance(name, bool) or name is None:
+        shown = json.dumps(name)
+    else:
+        shown = shown_number(name).strip('"') if isinstance(name, (int, float)) else type_name(name)
+    hint = "write it in quotes"
+    if isinstance(name, float):
+        hint += "; without them 1.30 and 1.3 are the same number"
+    return f"the key {shown} is not text", hint
+
+
 Converter = Callable[[object, Reading, Path], object]
 
 
@@ -141,7 +156,7 @@ def key_of(field: dataclasses.Field[Any]) -> str:
 def _converter(annotation: Any) -> Converter:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in (object, Any):
-        return lambda value, _reading, _path: value
+        return _anything
     if origin in (typing.Union, types.UnionType):
         return _union(arguments)
     if origin is tuple:
@@ -153,6 +168,27 @@ def _converter(annotation: Any) -> Converter:
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return _enum(annotation)
     return _scalar(annotation)
+
+
+def _anything(value: object, reading: Reading, path: Path) -> object:
+    """A value as it is, but for keys that are not text, at any depth."""
+    if type(value) is dict:
+        for name, item in value.items():
+            if (type(name) is str or _is_text(name, reading, path)) and type(item) in (dict, list):
+                _anything(item, reading, (*path, name))
+    elif type(value) is list:
+        for index, item in enumerate(value):
+            if type(item) in (dict, list):
+                _anything(item, reading, (*path, index))
+    return value
+
+
+def _is_text(name: object, reading: Reading, path: Path) -> bool:
+    """Whether a key of the mapping at a path is text; one that is not is noted."""
+    problem = key_problem(name)
+    if problem:
+        reading.refuse(path, *problem)
+    return problem is None
 
 
 def _scalar(expected: type) -> Converter:
@@ -219,7 +255,11 @@ def _mapping(convert_value: Converter) -> Converter:
         if type(value) is not dict:
             reading.refuse(path, f"must be a mapping, not {type_name(value)}")
             return {}
-        return {name: convert_value(item, reading, (*path, name)) for name, item in value.items()}
+        return {
+            name: convert_value(item, reading, (*path, name))
+            for name, item in value.items()
+            if type(name) is str or _is_text(name, reading, path)
+        }
 
     return convert
 
@@ -245,11 +285,13 @@ def _dataclass(cls: type) -> Converter:
                 attribute, convert_item = converters[name]
                 if item is not None or name in required:
                     attributes[attribute] = convert_item(item, reading, (*path, name))
+            elif not _is_text(name, reading, path):
+                continue
             elif reading.strict or not keeps_extra:
-                reading.refuse((*path, str(name)), f'unknown key "{name}"', _meant(str(name), converters))
+                reading.refuse((*path, name), f'unknown key "{name}"', _meant(name, converters))
             else:
-                extra[name] = item
-                reading.warnings.append(f"{reading.place((*path, str(name)))}: unknown key is kept but has no effect")
+                extra[name] = _anything(item, reading, (*path, name))
+                reading.warnings.append(f"{reading.place((*path, name))}: unknown key is kept but has no effect")
         missing = [name for name in required if converters[name][0] not in attributes]
         for name in missing:
             reading.refuse(path, f'key "{name}" is missing')

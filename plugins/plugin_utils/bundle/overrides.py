@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path as FilePath
 
 from .. import yamlio
-from ..artifacts.codec import type_name
+from ..artifacts.codec import Reading, decode, type_name
 from ..catalog.registry import RESERVED
 from ..errors import AicrError, invalid, not_found
 from .credential import credentials
@@ -228,7 +228,7 @@ def _file(name: str, path: Path, place: str) -> object:
     if isinstance(value, (int, float)):
         # The file's one scalar is text of its own, like that of a set.
         return read_scalar(content.decode().partition("#")[0].strip(), path)
-    return value
+    return decode(object, value, Reading(name))
 
 
 _VALUE_OF: Mapping[Surface, Callable[[str, Path, str], object]] = {

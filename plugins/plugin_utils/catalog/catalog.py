@@ -170,6 +170,7 @@ class Catalog:
                 component=component,
                 path=path,
             )
+        codec.decode(object, values, codec.Reading(str(self._provider.file(path))))
         return values
 
 

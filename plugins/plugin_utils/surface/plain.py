@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 
-from ..artifacts.codec import type_name
+from ..artifacts.codec import key_problem, type_name
 from ..errors import AicrError, invalid
 
 
@@ -59,6 +59,7 @@ def text_problem(value: object, name: str) -> AicrError | None:
 
 
 def _key(key: object, name: str) -> str:
-    if not isinstance(key, str):
-        raise invalid(f"{name}: the key {key} is not text", "write it in quotes")
+    problem = key_problem(key)
+    if problem:
+        raise invalid(f"{name}: {problem[0]}", problem[1])
     return str.__str__(key)
