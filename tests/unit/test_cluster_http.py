@@ -139,6 +139,22 @@ def test_a_certificate_is_verified_by_the_bundle_that_is_named(tmp_path: Path) -
         assert "not trusted" in refused(f"https://localhost:{port}/here", {"SSL_CERT_FILE": str(bundle)}).message
 
 
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://localhost:99999/x", "https://localhost:99999/x"),
+        ("https://localhost:99999/x?token=s3cret", "https://localhost:99999/x"),
+        ("https://[x/y", "https://[x/y"),
+        ("https://", "https://"),
+        ("https://u:p/s3cret@x/y", "https://…"),
+        ("https://u:s3cret?@[x", "https://…"),
+    ],
+)
+def test_what_is_no_address_is_named_without_what_may_be_a_password(address: str, shown: str) -> None:
+    error = refused(address)
+    assert error.message == f"{shown}: is no address" and "s3cret" not in str(error.to_result())
+
+
 def test_a_proxy_of_the_environment_is_asked_and_its_password_kept(server: FakeApi) -> None:
     server.objects["/there"] = {"kind": "There"}
     environ = {"HTTP_PROXY": server.url.replace("http://", "http://me:s3cret@")}

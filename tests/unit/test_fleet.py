@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.fleet import (
     OPTIONS,
@@ -21,6 +22,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.fleet import 
     read_fleet,
 )
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.fleet_contexts import KUBECONFIGS
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.fleet_values import DOCUMENTS
 
 KNOWN = ("plugin", "clusters", "defaults", "kubeconfigs", "compose", "strict")
 SECRET = "sesame-0123456789"
@@ -241,6 +243,80 @@ def test_a_host_that_is_there_twice_is_refused_with_both_places(folder: Folder) 
 def test_a_cluster_that_is_named_twice_is_refused_with_both_lines(folder: Folder) -> None:
     said = str(folder.refusal("clusters:\n  berlin: {context: a}\n  paris:\n  berlin: {context: b}\n"))
     assert "fleet.clusters.yml" in said and 'duplicate key "berlin", first in line 2' in said and "line 4" in said
+
+
+LATER: Mapping[str, tuple[str, str, str]] = {
+    "fewer nodes than none": ("criteria", "{service: eks, nodes: -1}", "a whole number from 0 to"),
+    "too many nodes": ("criteria", "{nodes: 99999999999999999999}", "a whole number from 0 to"),
+    "a password": ("snapshot", f"https://u:{SECRET}@x/y", "holds a user or a password"),
+    "a password with a slash": ("snapshot", f"https://u:p/{SECRET}@x/y", "is no address"),
+    "a password of a baseline": ("baseline", f"https://u:{SECRET}@x/y", "holds a user or a password"),
+    "a password of a recipe": ("recipe", f"https://u:{SECRET}@x/y", "holds a user or a password"),
+    "an address": ("recipe", "https://localhost:99999/x", "https://localhost:99999/x: is no address"),
+    "a ConfigMap": ("snapshot", "cm://x", "names no ConfigMap"),
+    "a registry": ("snapshot", "oci://x/y", "not supported"),
+    "a remote bundle": ("bundle", "oci://x/y", "not supported"),
+    "a remote catalog": ("catalog", "https://x/y", "not supported"),
+    "a remote configuration": ("config", "https://x/y", "not supported"),
+    "a password of a server": ("host", f"https://u:{SECRET}@x", "is not the URL of an API server"),
+    "a password of a repository": ("repo", f"https://u:{SECRET}@x/y.git", "carries a password"),
+    "a revision": ("target_revision", "a..b c", "a branch, a tag or a commit"),
+    "a namespace of Argo CD": ("argocd", "{project: 'a b'}", "argocd.project"),
+    "a password of a chart": ("values", f"{{x: {{auth: {{password: {SECRET}}}}}}}", "credential into the inventory"),
+    "one of an installation": ("install_values", f"{{x: {{password: {SECRET}}}}}", "credential into the inventory"),
+    "one of an entry": ("set", f"['x:auth.password={SECRET}']", "credential into the inventory"),
+    "one of JSON": ("set_json", f"""['x:auth={{"password": "{SECRET}"}}']""", "credential into the inventory"),
+    "no entry": ("set", "[nothing]", "nothing"),
+}
+"""What has the right type, and no stage takes."""
+
+
+@pytest.mark.parametrize(("option", "value", "message"), LATER.values(), ids=LATER)
+def test_what_every_playbook_would_refuse_is_refused_here(
+    folder: Folder, option: str, value: str, message: str
+) -> None:
+    said = str(folder.refusal(f"clusters:\n  a:\n    {option}: {value}\n"))
+    assert f"{folder.file}:3: clusters.a.{option}" in said and message in said
+    assert SECRET not in said
+
+
+@pytest.mark.parametrize(("option", "value", "message"), LATER.values(), ids=LATER)
+def test_a_composed_value_is_checked_as_a_stated_one(folder: Folder, option: str, value: str, message: str) -> None:
+    folder.hosts(f"clusters: {{a: }}\ncompose: {{aicr_{option}: x}}\n")
+    with pytest.raises(AicrError) as raised:
+        read_fleet(str(folder.file), KNOWN).check(
+            "a", ("compose", f"aicr_{option}"), f"aicr_{option}", yamlio.load(value, "")
+        )
+    said = str(raised.value)
+    assert f"{folder.file}:2: compose.aicr_{option}: host a: " in said and message in said
+    assert SECRET not in said
+
+
+def test_a_composed_credential_is_refused(folder: Folder) -> None:
+    folder.hosts("clusters: {a: }")
+    with pytest.raises(AicrError, match="a credential has no place in an inventory"):
+        read_fleet(str(folder.file), KNOWN).check("a", ("compose", "aicr_api_key"), "aicr_api_key", SECRET)
+
+
+def test_what_the_playbooks_take_is_taken(folder: Folder) -> None:
+    options = {
+        "criteria": {"service": "nope", "nodes": "16"},
+        "snapshot": "cm://aicr/snapshot",
+        "recipe": "https://server:8443/recipe.yaml?version=3",
+        "baseline": {"kind": "Snapshot"},
+        "host": "server:6443",
+        "repo": "git@server:clusters.git",
+        "catalog": "~/catalog",
+        "values": {"x": {"auth": {"existingSecret": "database", "passwordKeyRef": {"name": "x"}}}},
+        "set": ["x:a.b=c"],
+        "chart_source": "oci://registry/charts",
+    }
+    hosts = folder.hosts(yamlio.dump({"clusters": {"a": options, "b": {"snapshot": "https://u:{{ password }}@x/y"}}}))
+    assert hosts["a"].variables == {f"aicr_{name}": value for name, value in options.items()}
+
+
+def test_every_option_that_may_be_a_document_is_known_as_one() -> None:
+    assert {name for name, option in OPTIONS.items() if option["type"] == "raw"} == {"kubeconfig", *DOCUMENTS}
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,20 @@ LEGACY_WINDOW_ENDS = "2.0.0"
 """The release from which a recipe without accounting mode may no longer turn accounting on at bundling."""
 
 
+def credential_problems(override: Override, into: str) -> Iterator[AicrError]:
+    """Each credential in the clear within an override; its message names the path, and never the value.
+
+    :param into: where its value goes, as messages call it.
+    """
+    for path in credentials(override.value, override.path):
+        yield invalid(
+            f"{override.surface.value} {override.written}:{path} would put a credential into {into}",
+            "keep it in a Secret and refer to that by name and key",
+            component=override.component,
+            path=path,
+        )
+
+
 def override_problems(override: Override, recipe: RecipeResult, into: str = "the bundle") -> Iterator[AicrError]:
     """Why an override is refused; nothing if it may be applied.
 
@@ -51,13 +65,7 @@ def override_problems(override: Override, recipe: RecipeResult, into: str = "the
     if override.surface is Surface.DYNAMIC:
         yield from _connection_problem(override, recipe.accounting_mode)
         return
-    for path in credentials(override.value, override.path):
-        yield invalid(
-            f"{override.surface.value} {override.written}:{path} would put a credential into {into}",
-            "keep it in a Secret and refer to that by name and key",
-            component=override.component,
-            path=path,
-        )
+    yield from credential_problems(override, into)
     for path in not_finite(override.value, dotted(override.path)):
         yield invalid(
             f"{override.surface.value} {override.written}:{path} is {NOT_FINITE}",

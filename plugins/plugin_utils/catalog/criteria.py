@@ -93,7 +93,7 @@ def parse(
                     valid=sorted(valid[axis]),
                 )
             )
-    nodes = _nodes(stated.get("nodes", 0), source, problems)
+    nodes = read_nodes(stated.get("nodes", 0), source, problems)
     raise_all(problems)
     return Criteria(**axes, nodes=nodes or None)
 
@@ -104,7 +104,12 @@ def _items(raw: Mapping[str, object] | ConfigCriteria) -> Iterable[tuple[str, ob
     return ((str(name), value) for name, value in raw.items())
 
 
-def _nodes(value: object, source: str, problems: list[AicrError]) -> int:
+def read_nodes(value: object, source: str, problems: list[AicrError]) -> int:
+    """The number of nodes that criteria state.
+
+    :param source: what to call the criteria in messages.
+    :param problems: gets what is wrong with it; the number is 0 then.
+    """
     if isinstance(value, str) and value.strip().isdecimal() and len(value) <= len(str(MAX_NODES)):
         value = int(value)
     if type(value) is int and 0 <= value <= MAX_NODES:

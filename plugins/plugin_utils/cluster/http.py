@@ -43,6 +43,14 @@ def shown(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
+def refuse_address(address: str) -> None:
+    """Refuse what :func:`fetch` would refuse before it asks anybody.
+
+    :raises AicrError: INVALID_REQUEST for an address that is none, or that holds a user or a password.
+    """
+    _parts(address)
+
+
 def fetch(address: str, environ: Mapping[str, str], limits: Limits | None = None) -> bytes:
     """What a server has at an address.
 
@@ -131,10 +139,16 @@ def _parts(address: str) -> SplitResult:
     except ValueError:
         usable = False
     if not usable or any(not "!" <= letter <= "~" for letter in address):
-        raise invalid(f"{shown(address) if usable else 'this'}: is no address", "write https://server/path")
+        raise invalid(f"{_shown_faulty(address)}: is no address", "write https://server/path")
     if parts.username is not None:
         raise invalid(f"{shown(address)}: holds a user or a password", "download it, and name the file")
     return parts
+
+
+def _shown_faulty(address: str) -> str:
+    """What is no address, for messages. Nobody can say which part of it is a password, if there may be one."""
+    scheme, mark, rest = address.partition("://")
+    return f"{scheme}{mark}{'…' if '@' in rest else rest.partition('?')[0].partition('#')[0]}"
 
 
 def _server(parts: SplitResult) -> str:

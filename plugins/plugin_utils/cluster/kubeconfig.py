@@ -71,7 +71,7 @@ def log_in(access: Access, environ: Mapping[str, str]) -> Login:
     if access.in_cluster:
         login = _pod(environ)
     elif access.host:
-        login = Login(access.host, _url(access.host, "host"), token=_header_text(access.api_key, "api_key"))
+        login = Login(access.host, server_url(access.host, "host"), token=_header_text(access.api_key, "api_key"))
     elif access.kubeconfig is not None:
         login = _from_kubeconfig(access.kubeconfig, access.context, environ)
     else:
@@ -187,7 +187,7 @@ def _from_kubeconfig(given: str | Document, context: str | None, environ: Mappin
         raise invalid(f"{cluster.place}: server is missing")
     login = Login(
         f'context "{name}" of {source}',
-        _url(server, f"{cluster.place}: server"),
+        server_url(server, f"{cluster.place}: server"),
         ca=cluster.data("certificate-authority"),
         verify=not cluster.flag("insecure-skip-tls-verify"),
         server_name=cluster.text("tls-server-name"),
@@ -264,7 +264,12 @@ def _list(named: Mapping[str, object]) -> str:
     return ", ".join(sorted(named)) or "none"
 
 
-def _url(text: str, place: str) -> str:
+def server_url(text: str, place: str) -> str:
+    """The URL of an API server as requests take it; without a scheme it is ``https``.
+
+    :param place: what to call it in messages.
+    :raises AicrError: INVALID_REQUEST for another scheme, and for a user or password in it.
+    """
     url = text.strip().rstrip("/")
     if "://" not in url:
         url = f"https://{url}"

@@ -18,6 +18,7 @@ from .. import yamlio
 from ..errors import AicrError, Code, invalid
 from .fleet_contexts import KUBECONFIGS, Context, NameOf, find, host_name, is_template, name_problem
 from .fleet_file import FleetFile, Keys
+from .fleet_values import value_problems
 from .options import Spec, parse, unknown
 from .variables import PREFIX, SPEC, STAGES
 
@@ -154,7 +155,7 @@ class Fleet:
         :raises AicrError: naming file, key and host.
         """
         if name.startswith(PREFIX):
-            for problem in _problems(OPTIONS, name.removeprefix(PREFIX), value):
+            for problem in _stated_problems(name.removeprefix(PREFIX), value):
                 self.file.note(keys, invalid(f"host {host}: {problem.message}", problem.hint))
             self.file.raise_all()
 
@@ -275,6 +276,17 @@ def _stated_problems(name: str, value: object) -> Iterator[AicrError]:
         yield invalid("criteria: must be a mapping, not text", "groups are made of it")
     elif not is_template(value):
         yield from _problems(OPTIONS, name, value)
+        yield from _refused_later(name, value)
+
+
+def _refused_later(name: str, value: object) -> Iterator[AicrError]:
+    """What a stage would refuse of a value that has the right type."""
+    try:
+        read = parse({name: OPTIONS[name]}, {name: value})
+    except AicrError:
+        return
+    if name in read.given:
+        yield from value_problems(name, read[name])
 
 
 def _problems(spec: Spec, name: str, value: object) -> Iterator[AicrError]:
