@@ -19,6 +19,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe impo
     RecipeResult,
     SlurmConfiguration,
 )
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import uninstall
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.installed import read_record, record
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.plan import Plan, Release, make_plan
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
@@ -238,13 +239,40 @@ def test_a_record_says_again_what_was_recorded() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"mode": "none"}, {"releases": "no"}, {"releases": '[{"name": "x"}]'}, {"releases": "{}x"}, {"state": None}],
+    ("change", "said"),
+    [
+        (dict.fromkeys(("state", "mode", "recipe-digest", "bundle-digest", "releases")), "it has no state"),
+        ({"state": None}, "it has no state"),
+        ({"state": "ü"}, "its state, ü, is none of deploying, deployed, uninstalling, uninstalled"),
+        ({"mode": "foo"}, "its mode, foo, is none of disabled, customer-managed, aicr-provided"),
+        ({"bundle-digest": None}, "it has no bundle-digest"),
+        ({"releases": "no"}, "its releases, no, is no JSON"),
+        ({"releases": ""}, "its releases, which is empty, is no JSON"),
+        ({"releases": "[" * 100_000}, "is no JSON"),
+        ({"releases": "{}"}, "its releases, {}, is no list of releases"),
+        ({"releases": '"xy"'}, "is no list of releases"),
+        ({"releases": "[7]"}, "has a release, number 1, without the text name, namespace, component, chart"),
+        (
+            {"releases": '[{"name":7}]'},
+            'its releases, [{"name":7}], has a release, number 1, without the text name, namespace, component, chart',
+        ),
+        ({"kept": "[{}]"}, "its kept, [{}], has a release, number 1"),
+    ],
 )
-def test_a_record_that_cannot_be_read_is_never_taken_for_none(change: dict[str, Any]) -> None:
+def test_a_record_that_cannot_be_read_is_never_taken_for_none(change: dict[str, Any], said: str) -> None:
+    """What is wrong is named, and the way out is one that works: a deployment refuses such a record itself."""
     held = record(planned(AccountingMode.DISABLED))
     data = {key: value for key, value in {**held["data"], **change}.items() if value is not None}
     with pytest.raises(AicrError) as caught:
         read_record({**held, "data": data})
     assert caught.value.code.value == "CONFLICT"
     assert "default/aicr-deployment" in caught.value.message
+    assert said in caught.value.message
+    assert len(caught.value.message) < 400
+    assert "kubectl delete configmap aicr-deployment --namespace default" in caught.value.hint
+
+
+@pytest.mark.parametrize("state", ["deploying", "deployed", "uninstalling", uninstall.BEGUN, uninstall.UNINSTALLED])
+def test_every_state_that_is_written_can_be_read(state: str) -> None:
+    held = record(planned(AccountingMode.DISABLED))
+    assert read_record({**held, "data": {**held["data"], "state": state}}).state == state

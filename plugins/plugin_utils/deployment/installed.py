@@ -6,19 +6,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..artifacts.recipe import AccountingMode
 from ..errors import AicrError, conflict
 from .plan import Plan, Release
+
+T = TypeVar("T")
 
 NAME = "aicr-deployment"
 NAMESPACE = "default"
 
 BEGUN, DONE = "deploying", "deployed"
 """The states of a record. One that says ``deploying`` while no run holds the Lease is of a run that did not end."""
+STATES = (BEGUN, DONE, "uninstalling", "uninstalled")
+"""Those that an uninstallation writes, too (:mod:`uninstall`)."""
+
+_TEXTS = ("name", "namespace", "component", "chart")
+"""What a release of a record must have."""
+_MOST_SHOWN = 120
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class Recorded:
 class Installed:
     """A record.
 
-    :ivar state: ``deploying`` or ``deployed``.
+    :ivar state: one of :data:`STATES`.
     :ivar mode: of Slurm accounting; ``None`` without Slurm.
     :ivar releases: what the deployment installed.
     :ivar kept: what earlier ones installed and this one left alone.
@@ -100,40 +108,72 @@ def to_text(releases: Iterable[Mapping[str, str]]) -> str:
 def read_record(configmap: Mapping[str, Any]) -> Installed:
     """What a ConfigMap records.
 
-    :raises AicrError: CONFLICT if it is none of ours or of a release that this one does not know; going on would lose
-        what it says.
+    :raises AicrError: CONFLICT if it is none of ours or of a release that this one does not know, naming the key and
+        what it says; going on would lose what it says.
     """
     metadata, data = configmap.get("metadata") or {}, configmap.get("data") or {}
-    place = f"ConfigMap {metadata.get('namespace')}/{metadata.get('name')}"
-    try:
-        return Installed(
-            data["state"],
-            AccountingMode(data["mode"]) if data["mode"] else None,
-            data["recipe-digest"],
-            data["bundle-digest"],
-            _releases(data["releases"]),
-            _releases(data.get("kept", "[]")),
-            data.get("time", ""),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise _unreadable(place) from error
+    namespace, name = metadata.get("namespace"), metadata.get("name")
 
+    def read(key: str, reader: Callable[[str], T], absent: str | None = None) -> T:
+        said = data.get(key, absent)
+        if said is None:
+            raise _unreadable(namespace, name, f"it has no {key}")
+        try:
+            return reader(said)
+        except ValueError as error:
+            raise _unreadable(namespace, name, f"its {key}, {_shown(said)}, {error}") from None
 
-def _releases(text: str) -> tuple[Recorded, ...]:
-    return tuple(
-        Recorded(
-            str(item["name"]),
-            str(item["namespace"]),
-            str(item["component"]),
-            str(item["chart"]),
-            str(item.get("version", "")),
-        )
-        for item in json.loads(text)
+    return Installed(
+        read("state", _state),
+        read("mode", _mode),
+        read("recipe-digest", str),
+        read("bundle-digest", str),
+        read("releases", _releases),
+        read("kept", _releases, "[]"),
+        read("time", str, ""),
     )
 
 
-def _unreadable(place: str) -> AicrError:
+def _state(text: str) -> str:
+    if text not in STATES:
+        raise ValueError(f"is none of {', '.join(STATES)}")
+    return text
+
+
+def _mode(text: str) -> AccountingMode | None:
+    try:
+        return AccountingMode(text) if text else None
+    except ValueError:
+        raise ValueError(f"is none of {', '.join(AccountingMode)}") from None
+
+
+def _releases(text: str) -> tuple[Recorded, ...]:
+    try:
+        items = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("is no JSON") from None
+    if not isinstance(items, list):
+        raise ValueError("is no list of releases")
+    for number, item in enumerate(items):
+        missing = [key for key in _TEXTS if not isinstance(item, dict) or not isinstance(item.get(key), str)]
+        if missing:
+            raise ValueError(f"has a release, number {number + 1}, without the text {', '.join(missing)}")
+    return tuple(
+        Recorded(item["name"], item["namespace"], item["component"], item["chart"], str(item.get("version", "")))
+        for item in items
+    )
+
+
+def _shown(text: str) -> str:
+    """A value as a message has it, without quotes: it may hold quotes itself."""
+    text = " ".join(text.split())
+    return f"{text[:_MOST_SHOWN]}…" if len(text) > _MOST_SHOWN else text or "which is empty"
+
+
+def _unreadable(namespace: object, name: object, why: str) -> AicrError:
     return conflict(
-        f"{place}: is no record of a deployment that this release can read",
-        "see who wrote it; remove it if it is nobody's, and the next deployment writes it anew",
+        f"ConfigMap {namespace}/{name}: is no record of a deployment that this release can read: {why}",
+        "see who wrote it. If nobody needs it, remove it "
+        f"(`kubectl delete configmap {name} --namespace {namespace}`) and deploy, which writes it anew; so also before "
+        "an uninstallation, since without a record nothing is known to be ours",
     )
