@@ -12,6 +12,7 @@ author:
   - AICR Runtime contributors (@aicr)
 description:
   - Looks at all of a deployment, whatever fails first, and writes a report in the Common Test Report Format (CTRF).
+  - What cannot be read of the cluster, such as for want of a right, is a test that failed, with the reason.
   - The record of the deployment must be done, and have the mode of Slurm accounting and the digests of the recipe and
     the bundle.
   - Each release of the bundle must be deployed, with its chart, its version and its values.
@@ -84,7 +85,9 @@ options:
     type: float
     default: 30
   fail_on_error:
-    description: Whether a test that fails makes the task fail, after the report is written.
+    description:
+      - Whether a test that fails makes the task fail, after the report is written.
+      - What keeps it from looking at all makes it fail in any case.
     type: bool
     default: true
   dest:
@@ -100,6 +103,7 @@ attributes:
     support: full
     details:
       - It looks once, runs no Job and writes no report. No test makes it fail, since an earlier task may not have run.
+        To have it fail and write nothing to the cluster, run it without check mode and with O(probe=false).
   async:
     description: Supports being used with the C(async) keyword.
     support: none
@@ -107,7 +111,9 @@ attributes:
       - Every wait is bounded. For many clusters raise C(forks).
 notes:
   - It takes no Lease. While a deployment is at work, the record says so and a test fails.
-  - What keeps it from looking at all, such as missing rights, fails the task without a report.
+  - What keeps it from looking at all (the bundle, the recipe, a cluster that cannot be reached, a rejected login)
+    fails the task with its own error. The report then has that as its single test, in place of what an earlier run has
+    found.
 seealso:
   - module: aicr.runtime.readiness
   - module: aicr.runtime.preflight
@@ -174,12 +180,12 @@ summary:
       returned: always
       sample: 0
     mode:
-      description: The mode of Slurm accounting, or null without Slurm.
+      description: The mode of Slurm accounting, or null without Slurm and where nothing could be looked at.
       type: str
       returned: always
       sample: aicr-provided
     recipe_digest:
-      description: The digest of the recipe.
+      description: The digest of the recipe, or null where nothing could be looked at.
       type: str
       returned: always
       sample: sha256:fdf2f4af3864b2810430b8feb1540d5711dfa3ae36932e5e05a8428fed31e769
@@ -218,7 +224,7 @@ error:
   type: dict
   contains:
     code:
-      description: The class of the failure, V(CONFLICT) for tests that failed.
+      description: The class of the failure, V(CONFLICT) for tests that failed, another where there was none to run.
       type: str
       returned: failure
       sample: CONFLICT
@@ -233,7 +239,8 @@ error:
       type: str
       returned: failure
       sample: >-
-        the report has them all; to deploy the bundle again mends the record and releases that differ, and nothing else
+        the report has them all; to deploy the bundle again mends a record and releases that differ, and nothing else;
+        what is not known says itself what it takes
     details:
       description: Small facts, such as the names of the tests that failed.
       type: dict

@@ -148,6 +148,23 @@ def test_verify_writes_nothing_to_a_cluster(ansible: Ansible, fleet: Fleet) -> N
     assert written(requests) == []
 
 
+def test_who_may_not_read_secrets_gets_a_report_that_says_so(ansible: Ansible, fleet: Fleet, tmp_path: Path) -> None:
+    bed = fleet.beds["cadiz"]
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "nobody"}
+    binding = {"metadata": {"name": "viewer"}, "roleRef": role, "subjects": [subject]}
+    bed.api.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding)
+    mine = bed.write_kubeconfig(tmp_path / "viewer", token=bed.settings.tokens["nobody"])
+    fleet.run(ansible, VERIFY, 2, "--limit", "cadiz", aicr_kubeconfig=str(mine), aicr_readiness_timeout=12)
+    report = fleet.report("cadiz")
+    assert report["release cert-manager/cert-manager"] == "failed"
+    assert report["the digest of the recipe"] == "passed"
+    assert report["cert-manager: Deployment cert-manager/cert-manager"] == "passed"
+    nowhere = str(bed.write_kubeconfig(tmp_path / "nowhere", "https://127.0.0.1:1", token="t"))
+    fleet.run(ansible, VERIFY, 2, "--limit", "cadiz", aicr_kubeconfig=nowhere, aicr_fail_on_error=False)
+    assert fleet.report("cadiz") == {"the deployment can be verified": "failed"}
+
+
 def test_no_approval_is_no_approval(ansible: Ansible, fleet: Fleet) -> None:
     """Where nobody can be asked, as under AWX, nothing more begins."""
     ran = fleet.run(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..cluster.connection import Connection, Deadline
 from ..cluster.discovery import Kind
@@ -21,9 +21,9 @@ from ..cluster.request import AT_ONCE, is_gap
 from ..cluster.review import Right, require
 from ..cluster.watch import QUEUE, REQUEST_SECONDS, Event, Listed, Target, Unserved, Watcher, find_target, list_target
 from ..constraints.assertion import Trouble
-from ..errors import AicrError
+from ..errors import AicrError, Code
 from .board import Aim, Board, Component
-from .expectations import Expected
+from .expectations import Expectation, Expected
 from .explanation import SECONDS as EXPLAIN_SECONDS
 from .explanation import Explanation, explain
 from .traps import crashes
@@ -81,6 +81,56 @@ def look(connection: Connection, expected: Sequence[Expected]) -> list[Verdict]:
     kinds = _kinds(connection, board)
     _read(connection, board, kinds)
     return [_verdict(board, component, not component.open, 0.0) for component in board.components]
+
+
+@dataclass(frozen=True)
+class Unread:
+    """An expectation of which nothing is known, since the API server does not show what it is about."""
+
+    component: str
+    expectation: Expectation
+    why: AicrError
+
+
+def readable(connection: Connection, expected: Sequence[Expected]) -> tuple[list[Expected], list[Unread]]:
+    """Part what can be judged from what cannot be read, each by itself.
+
+    A component of which nothing can be read is among the former no longer. It is for when :func:`look` or
+    :func:`await_ready` has raised: every target is asked for alone, which takes many requests.
+    """
+    board = Board(expected)
+    blocked: dict[Target, AicrError] = {}
+    served: dict[tuple[str, str], Kind | None] = {}
+    lost: AicrError | None = None
+    for target, fields in board.targets.items():
+        try:
+            if lost is not None:
+                raise lost
+            kind = find_target(Reader(connection, Deadline(REQUEST_SECONDS)), target, served)
+            if kind is not None:
+                require(connection, _rights(target, kind), _HINT)
+                list_target(connection, target, kind, fields)
+        except AicrError as error:
+            blocked[target] = error
+            lost = error if _concerns_everything(error) else None
+    seen: list[Expected] = []
+    unread: list[Unread] = []
+    for each, component in zip(expected, board.components, strict=True):
+        left = tuple(aim.expectation for aim in component.aims if aim.target not in blocked)
+        unread += [
+            Unread(each.component, aim.expectation, blocked[aim.target])
+            for aim in component.aims
+            if aim.target in blocked
+        ]
+        if left or not each.expectations:
+            seen.append(replace(each, expectations=left))
+    return seen, unread
+
+
+def _concerns_everything(error: AicrError) -> bool:
+    """Whether what is asked next would end likewise: no answer in time, a lost transport, a rejected login."""
+    status = error.details.get("status")
+    return status == 401 or (status is None and error.code in (Code.SERVICE_UNAVAILABLE, Code.TIMEOUT))
 
 
 def await_ready(
@@ -162,14 +212,14 @@ def _kinds(connection: Connection, board: Board) -> dict[Target, Kind | None]:
     reader = Reader(connection, Deadline(REQUEST_SECONDS))
     served: dict[tuple[str, str], Kind | None] = {}
     kinds = {target: find_target(reader, target, served) for target in board.targets}
-    rights = [
-        Right(verb, kind.group, kind.resource, target.namespace, target.name)
-        for target, kind in kinds.items()
-        if kind is not None
-        for verb in ("list", "watch")
-    ]
+    rights = [right for target, kind in kinds.items() if kind is not None for right in _rights(target, kind)]
     require(connection, rights, _HINT)
     return kinds
+
+
+def _rights(target: Target, kind: Kind) -> list[Right]:
+    """What it takes to follow a target."""
+    return [Right(verb, kind.group, kind.resource, target.namespace, target.name) for verb in ("list", "watch")]
 
 
 def _read(connection: Connection, board: Board, kinds: Mapping[Target, Kind | None]) -> None:

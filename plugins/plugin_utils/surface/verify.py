@@ -3,13 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether a cluster is what its bundle makes of it: record, releases, readiness, accounting, as one report.
 
-Everything is looked at, whatever fails first. Nothing is written to the cluster, but for the Jobs of the probes.
+Everything is looked at, whatever fails first, and what cannot be read is a test that failed. Where nothing can be
+looked at the report says that, so that no older one passes for it. Nothing is written to the cluster, but for the Jobs
+of the probes.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,11 +21,11 @@ from ..cluster.connection import Connection, Deadline
 from ..cluster.read import Reader
 from ..cluster.release import Wanted, reasons
 from ..cluster.release_state import find
-from ..deployment.expectations import expected_of
+from ..deployment.expectations import Expected, expected_of
 from ..deployment.finding import failures
 from ..deployment.installed import DONE, Installed, read_record
 from ..deployment.plan import Plan
-from ..deployment.readiness import STABLE_SECONDS, Verdict, await_ready, look
+from ..deployment.readiness import STABLE_SECONDS, Unread, Verdict, await_ready, look, readable
 from ..errors import AicrError, Code
 from ..validation import Report, Status, Test, essence
 from . import accounting_check, database_probe
@@ -58,6 +61,8 @@ SPEC: Spec = {
 
 RECORD, RELEASES, READINESS, FORBIDDEN, ACCOUNTING = "record", "releases", "readiness", "forbidden", "accounting"
 """The suites of the report, in its order."""
+STOPPED = "stopped"
+"""The suite of a report that could not be made, in place of all others."""
 
 _READ_SECONDS = 60.0
 _MOST_FAILURES = 6
@@ -69,42 +74,95 @@ def verify(options: Options, *, check_mode: bool, tell: Callable[[str], None]) -
     With ``fail_on_error`` a test that fails makes the task fail; the report is written anyway. In check mode it looks
     once and runs no Job, and no test makes it fail: what is not there may be what an earlier task would have made.
 
+    What keeps it from looking at all (the bundle, the recipe, the way to the cluster) fails the task in any case, with
+    its own error, and the report has a single test that says it.
+
     :param tell: takes a line about the progress of a long wait.
-    :raises AicrError: what is wrong with the options, the bundle, the recipe, the way to the cluster or the caller's
-        rights; then nothing is known, and there is no report.
+    :raises AicrError: INVALID_REQUEST for a ``dest`` that is no file.
     """
-    planned = plan_deployment(options)
-    connection = connect(options)
     dest = options["dest"]
     if dest is not None:
         refuse_remote(dest, "dest")
-    at, plan = datetime.now(UTC), planned.plan
+    at = datetime.now(UTC)
+    try:
+        planned = plan_deployment(options)
+        seen = _look(options, planned, check_mode=check_mode, tell=tell)
+    except AicrError as error:
+        test = Test("the deployment can be verified", STOPPED, Status.FAILED, str(error))
+        return _outcome(dest, Report((), (test,), "", None, at, RELEASE), failure=error)
+    plan = planned.plan
+    report = Report((), seen.tests, plan.recipe_digest, plan.mode.value if plan.mode else None, at, RELEASE)
+    return _outcome(
+        dest,
+        report,
+        time=seen.record.time if seen.record else None,
+        warnings=planned.warnings,
+        failure=_failure(_failed(report)) if options["fail_on_error"] and not check_mode else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What was found.
+
+    :ivar record: of the last deployment, if it is known.
+    """
+
+    record: Installed | None
+    tests: tuple[Test, ...]
+
+
+def _look(options: Options, planned: Planned, *, check_mode: bool, tell: Callable[[str], None]) -> _Seen:
+    """Every test.
+
+    :raises AicrError: what is wrong with the recipe or the way to the cluster, so that there is no test at all.
+    """
+    connection, plan = connect(options), planned.plan
     record, trouble = _record(connection, options)
+    expected = _expected(options, planned, record)
     tests = (
         *_record_tests(record, trouble, plan),
         *_release_tests(connection, planned, options["chart_source"]),
-        *_readiness_tests(_verdicts(options, connection, planned, record, check_mode=check_mode, tell=tell)),
+        *_readiness_tests(*_verdicts(options, connection, expected, check_mode=check_mode, tell=tell)),
         *_accounting_tests(options, plan, check_mode=check_mode, tell=tell),
     )
-    mode = plan.mode.value if plan.mode else None
-    report = Report((), tests, plan.recipe_digest, mode, at, RELEASE)
-    failed = [test for test in tests if test.status is Status.FAILED]
+    return _Seen(record, tests)
+
+
+def _outcome(
+    dest: str | None,
+    report: Report,
+    *,
+    time: str | None = None,
+    warnings: Sequence[str] = (),
+    failure: AicrError | None = None,
+) -> Outcome:
     document = report.to_ctrf()
     product = Document(document, as_format(document, "json", str), essence)
     return Outcome(
         product=product,
         dest=None if dest is None else expanded(dest),
         digest=product.digest,
-        summary={**report.counts(), "mode": mode, "recipe_digest": plan.recipe_digest, "time": _time(record)},
-        warnings=planned.warnings,
+        summary={
+            **report.counts(),
+            "mode": report.accounting,
+            "recipe_digest": report.recipe_digest or None,
+            "time": time,
+        },
+        warnings=warnings,
         document=document,
-        also={"failures": [f"{test.name}: {test.message}" for test in failed]},
-        failure=_failure(failed) if options["fail_on_error"] and not check_mode else None,
+        also={"failures": [f"{test.name}: {test.message}" for test in _failed(report)]},
+        failure=failure,
     )
 
 
-def _time(record: Installed | None) -> str | None:
-    return record.time if record else None
+def _failed(report: Report) -> list[Test]:
+    return [test for test in report.tests if test.status is Status.FAILED]
+
+
+def _unknown(error: AicrError) -> str:
+    """The message of a test of which nothing is known."""
+    return f"not known: {error}"
 
 
 def _failure(failed: Sequence[Test]) -> AicrError | None:
@@ -115,22 +173,27 @@ def _failure(failed: Sequence[Test]) -> AicrError | None:
     return AicrError(
         Code.CONFLICT,
         f"{len(failed)} of the tests of this cluster failed: {shown}" + (f"; and {more} more" if more > 0 else ""),
-        "the report has them all; to deploy the bundle again mends the record and releases that differ, "
-        "and nothing else",
+        "the report has them all; to deploy the bundle again mends a record and releases that differ, "
+        "and nothing else; what is not known says itself what it takes",
         {"failed": [test.name for test in failed]},
     )
 
 
 def _record(connection: Connection, options: Options) -> tuple[Installed | None, str]:
-    """What the last deployment recorded, or why that is not known."""
+    """What the last deployment recorded, or why that is not known.
+
+    :raises AicrError: nothing answers, or the login is rejected: it is so for all that would be asked after it.
+    """
     namespace, name = options["lease"]["namespace"], options["lease"]["name"]
-    found = Reader(connection, Deadline(_READ_SECONDS)).find(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
-    if found is None:
-        return None, f"there is no ConfigMap {namespace}/{name}: no deployment is recorded"
     try:
+        found = Reader(connection, Deadline(_READ_SECONDS)).find(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+        if found is None:
+            return None, f"there is no ConfigMap {namespace}/{name}: no deployment is recorded"
         return read_record(found), ""
     except AicrError as error:
-        return None, error.message
+        if error.code is not Code.CONFLICT and error.details.get("status", 401) == 401:
+            raise
+        return None, _unknown(error)
 
 
 def _record_tests(record: Installed | None, trouble: str, plan: Plan) -> Iterator[Test]:
@@ -155,7 +218,10 @@ def _release_tests(connection: Connection, planned: Planned, source: str | None)
     for release in planned.plan.releases:
         begun = time.monotonic()
         wanted: Wanted = wanted_release(release.to_item(), source)
-        why = "; ".join(reasons(wanted, find(reader, wanted.namespace, wanted.name)))
+        try:
+            why = "; ".join(reasons(wanted, find(reader, wanted.namespace, wanted.name)))
+        except AicrError as error:
+            why = _unknown(error)
         yield Test(
             str(wanted),
             RELEASES,
@@ -170,26 +236,48 @@ def _since(begun: float) -> int:
     return int((time.monotonic() - begun) * 1000)
 
 
+def _expected(options: Options, planned: Planned, record: Installed | None) -> tuple[Expected, ...]:
+    recipe, _warnings = given_recipe(options["recipe"], options, "recipe", planned.catalog)
+    kept = [one.name for one in record.kept] if record else []
+    return expected_of(recipe, list(planned.plan.components), kept)
+
+
 def _verdicts(
     options: Options,
     connection: Connection,
-    planned: Planned,
-    record: Installed | None,
+    expected: Sequence[Expected],
     *,
     check_mode: bool,
     tell: Callable[[str], None],
-) -> Sequence[Verdict]:
-    recipe, _warnings = given_recipe(options["recipe"], options, "recipe", planned.catalog)
-    kept = [one.name for one in record.kept] if record else []
-    expected = expected_of(recipe, list(planned.plan.components), kept)
-    if check_mode or not options["wait"]:
-        return look(connection, expected)
-    return await_ready(connection, expected, timeout=options["timeout"], stable=options["stable"], tell=tell)
+) -> tuple[Sequence[Verdict], Sequence[Unread]]:
+    """What became of what can be read, and what cannot."""
+
+    def judge(chosen: Sequence[Expected]) -> Sequence[Verdict]:
+        if check_mode or not options["wait"]:
+            return look(connection, chosen)
+        return await_ready(connection, chosen, timeout=options["timeout"], stable=options["stable"], tell=tell)
+
+    try:
+        return judge(expected), ()
+    except AicrError:
+        seen, unread = readable(connection, expected)
+    try:
+        return judge(seen) if seen else (), unread
+    except AicrError as error:
+        return (), [Unread(each.component, one, error) for each in expected for one in each.expectations]
 
 
-def _readiness_tests(verdicts: Sequence[Verdict]) -> Iterator[Test]:
+def _readiness_tests(verdicts: Sequence[Verdict], unread: Sequence[Unread]) -> Iterator[Test]:
     """One test for each expectation; a component of which nothing is expected is said to be so, not to be well."""
-    tests = []
+    tests = [
+        Test(
+            f"{one.component}: {one.expectation.selection}",
+            FORBIDDEN if one.expectation.forbids else READINESS,
+            Status.FAILED,
+            f"{_unknown(one.why)} ({one.expectation.source})",
+        )
+        for one in unread
+    ]
     for verdict in verdicts:
         duration = int(verdict.seconds * 1000)
         if not verdict.assertions:

@@ -56,7 +56,7 @@ class Report:
 
     :ivar readiness: the constraints of the recipe, judged.
     :ivar checks: the catalog's checks of the phases that were asked for.
-    :ivar recipe_digest: ``sha256:…`` of the recipe that was judged.
+    :ivar recipe_digest: ``sha256:…`` of the recipe that was judged; empty where there was none to be had.
     :ivar accounting: its Slurm accounting mode, :data:`UNSPECIFIED`, or ``None`` where Slurm is no part of it.
     :ivar at: when, aware of its zone.
     :ivar tool_version: this collection's, if known.
@@ -101,7 +101,7 @@ class Report:
         start = int(self.at.timestamp() * 1000)
         stop = start + sum(test.duration for test in self.tests)
         tool = {"name": TOOL} | ({"version": self.tool_version} if self.tool_version else {})
-        extra = {"recipeDigest": self.recipe_digest}
+        extra = {"recipeDigest": self.recipe_digest} if self.recipe_digest else {}
         extra |= {"slurmAccountingMode": self.accounting} if self.accounting else {}
         return {
             "reportFormat": "CTRF",
