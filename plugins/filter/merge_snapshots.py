@@ -78,7 +78,7 @@ def merge_snapshots(snapshots):
     try:
         return merged(snapshots)
     except AicrError as error:
-        raise AnsibleFilterError(str(error)) from error
+        raise AnsibleFilterError(str(error)) from None
 
 
 class FilterModule:

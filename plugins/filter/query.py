@@ -74,7 +74,7 @@ def query(recipe, selector, catalog=None, format=None):  # noqa: A002  # pylint:
     try:
         return query_recipe(recipe, selector, catalog, format)
     except AicrError as error:
-        raise AnsibleFilterError(str(error)) from error
+        raise AnsibleFilterError(str(error)) from None
 
 
 class FilterModule:

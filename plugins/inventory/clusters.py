@@ -183,7 +183,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         except AicrError as error:
             for name in added:  # half a fleet must not pass for the whole
                 self.inventory.remove_host(self.inventory.get_host(name))
-            raise AnsibleParserError(str(error)) from error
+            raise AnsibleParserError(str(error)) from None
 
     @staticmethod
     def _tried(place: str, step: Any, *arguments: Any, **options: Any) -> Any:

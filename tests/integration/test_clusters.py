@@ -197,6 +197,13 @@ def test_a_cluster_that_is_called_like_a_group_of_another_source_is_refused(flee
     assert "fleet.clusters.yml:5: clusters.berlin" in ran.stderr and "another inventory source" in ran.stderr
 
 
+def test_a_problem_is_told_once(fleet: Ansible) -> None:
+    """Ansible shows each failed plugin twice, and adds the words of every cause to those of its effect."""
+    write(fleet, FLEET.replace("kubeconfigs:", "  berlin:\nkubeconfigs:"))
+    said = refused(fleet)
+    assert max(line.count('duplicate key "berlin", first in line 5') for line in said.splitlines()) == 1, said
+
+
 def test_an_expression_that_fails_is_refused(fleet: Ansible) -> None:
     write(fleet, FLEET.replace("context.split('@')[1]", "nobody.knows"))
     said = refused(fleet)

@@ -15,6 +15,7 @@ CRITERIA = {"service": "eks", "accelerator": "h100", "intent": "training", "os":
 def test_lookup_filter_and_listing(ansible: Ansible) -> None:
     selectors = ["components.gpu-operator.version", "deploymentOrder[0]", "configuration.slurm.accounting.mode"]
     of_lookup = "query('aicr.runtime.query', *selectors, criteria=criteria)"
+    faulty = "{{ lookup('aicr.runtime.query', 'x', config='twice.yml') }}"
     play = {
         "hosts": "localhost",
         "gather_facts": False,
@@ -34,8 +35,13 @@ def test_lookup_filter_and_listing(ansible: Ansible) -> None:
             ]}},
             {"name": "wrong", "ansible.builtin.debug": {"msg": "{{ recipe | aicr.runtime.query('components.gpu') }}"},
              "ignore_errors": True, "register": "wrong"},
-            {"name": "told", "ansible.builtin.assert": {"that": "'there is no key \"gpu\"' in wrong.msg"}},
+            {"name": "faulty", "ansible.builtin.debug": {"msg": faulty}, "ignore_errors": True, "register": "faulty"},
+            {"name": "told once", "ansible.builtin.assert": {"that": [
+                "wrong.msg.split('there is no key \"gpu\"') | count == 2",
+                "faulty.msg.split('duplicate key \"a\", first') | count == 2",
+            ]}},
         ],
     }  # fmt: skip
+    (ansible.folder / "twice.yml").write_text("a: 1\na: 2\n")
     (ansible.folder / "play.yml").write_text(json.dumps([play]))
     ansible.playbook("play.yml")

@@ -49,7 +49,7 @@ class Lookup(LookupBase, abc.ABC):
             options = parse(self.spec, kwargs)
             found, warnings = self.find(self._texts(terms), options)
         except AicrError as error:
-            raise AnsibleLookupError(str(error)) from error
+            raise AnsibleLookupError(str(error)) from None
         except OSError as error:
             raise AnsibleLookupError(str(of_system(error))) from error
         for warning in warnings:
