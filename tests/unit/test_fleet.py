@@ -224,6 +224,12 @@ def test_what_is_wrong_is_refused_by_file_line_and_key(folder: Folder, text: str
     assert SECRET not in said
 
 
+@pytest.mark.parametrize("text", ["clusters: [a, b]", "kubeconfigs: text", "clusters: text", "kubeconfigs: {a: b}"])
+def test_a_fleet_that_cannot_be_read_is_not_called_empty(folder: Folder, text: str) -> None:
+    said = str(folder.refusal(text))
+    assert "must be a" in said and "no cluster" not in said
+
+
 def test_a_host_that_is_there_twice_is_refused_with_both_places(folder: Folder) -> None:
     one, two = folder.kubeconfig("kc/1.yaml", "berlin"), folder.kubeconfig("kc/2.yaml", "x/berlin", "paris")
     error = folder.refusal("clusters:\n  paris: {context: p}\nkubeconfigs:\n- kc/1.yaml\n- kc/2.yaml\n")

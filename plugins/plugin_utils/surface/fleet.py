@@ -185,7 +185,7 @@ def read_fleet(path: str, known: Collection[str]) -> Fleet:
         _entry(file, ("kubeconfigs", index), entry)
         for index, entry in enumerate(file.sequence(("kubeconfigs",), document.get("kubeconfigs")))
     ]
-    if not clusters and not entries:
+    if not clusters and not entries and not file.problems:
         file.note((), invalid("there is no cluster", "name them under clusters, or kubeconfigs to find them in"))
     composed = document.get("compose")
     for name in composed if isinstance(composed, dict) else ():
