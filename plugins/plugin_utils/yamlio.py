@@ -34,6 +34,11 @@ RUN_ENTRIES = 100
 
 NOT_FINITE = "a number that is none (.nan), or is infinite; JSON, and so Kubernetes and Helm, have neither"
 
+_KEEP_ONE = "keep one of the two"
+_FINITE = "write a finite number, or text in quotes"
+_MEND = "mend that place; text with signs that mean something to YAML stands in quotes"
+_SPLIT = "name the file that is meant; no artifact comes near this bound"
+
 _MAY_BE_DEEP = re.compile(rf"\n[-? \t]{{{MAX_DEPTH}}}")
 _NOT_EMPTY = re.compile("^(?=.)", re.MULTILINE)
 _NULL, _BOOL, _INT, _FLOAT, _TEXT, _MERGE, _MAP, _SEQ = (
@@ -168,19 +173,21 @@ def load(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Any:
 def load_all(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Iterator[Any]:
     """All documents of a text; see :func:`load`."""
     if len(text) > max_bytes:
-        raise invalid(f"{source}: {len(text)} bytes are more than the {max_bytes} that are read")
+        raise invalid(f"{source}: {len(text)} bytes are more than the {max_bytes} that are read", _SPLIT)
     try:
         content = text.decode("utf-8-sig") if isinstance(text, bytes) else text
     except UnicodeDecodeError as error:
-        raise invalid(f"{source}: is not UTF-8 text (byte {error.start})") from error
+        raise invalid(
+            f"{source}: is not UTF-8 text (byte {error.start})", "save it as UTF-8, or name the file that is meant"
+        ) from error
     if content.lstrip()[:1] in ("{", "["):
         try:
             yield json.loads(content, object_pairs_hook=_unique_pairs, parse_float=_finite, parse_constant=_finite)
             return
         except _DuplicateKey as error:
-            raise invalid(f'{source}: duplicate key "{error}"') from error
+            raise invalid(f'{source}: duplicate key "{error}"', _KEEP_ONE) from error
         except _NotFinite:
-            raise invalid(f"{source}: holds {NOT_FINITE}") from None
+            raise invalid(f"{source}: holds {NOT_FINITE}", _FINITE) from None
         except (ValueError, RecursionError):
             pass  # flow-style YAML begins in the same way
     try:
@@ -192,10 +199,13 @@ def load_all(text: str | bytes, source: str, max_bytes: int = MAX_BYTES) -> Iter
     except yaml.MarkedYAMLError as error:
         raise _syntax_error(error, source) from error
     except yaml.YAMLError as error:
-        raise invalid(f"{source}: is not valid YAML: {' '.join(str(error).split())}") from error
+        raise invalid(f"{source}: is not valid YAML: {' '.join(str(error).split())}", _MEND) from error
     except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
         # What went wrong in a constructor would be told with the value, which may be a password.
-        raise invalid(f"{source}: is not valid YAML: a value is not of the type that it claims") from None
+        raise invalid(
+            f"{source}: is not valid YAML: a value is not of the type that it claims",
+            "write the value as its tag (!!…) says, or drop the tag",
+        ) from None
 
 
 def load_file(path: Path, max_bytes: int = MAX_BYTES) -> Any:
@@ -211,7 +221,7 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise invalid(f"{path}: is a directory, a file is due")
+            raise invalid(f"{path}: is a directory, a file is due", "name a file in it")
         if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may never end
             raise invalid(f"{path}: is no regular file", "write its content into a file first")
         with path.open("rb") as stream:
@@ -220,9 +230,9 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
         raise not_found(f"{path}: no such file") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise invalid(f"{path}: cannot be read: {reason}") from error
+        raise invalid(f"{path}: cannot be read: {reason}", "let the user who runs Ansible read it") from error
     if len(content) > max_bytes:
-        raise invalid(f"{path}: is larger than the {max_bytes} bytes that are read")
+        raise invalid(f"{path}: is larger than the {max_bytes} bytes that are read", _SPLIT)
     return content
 
 
@@ -349,7 +359,9 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _syntax_error(error: yaml.MarkedYAMLError, source: str) -> AicrError:
     mark = error.problem_mark or error.context_mark
     place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    return invalid(f"{source}: {place}{error.problem or error.context or 'not valid YAML'}")
+    problem = str(error.problem or error.context or "not valid YAML")
+    hints = {NOT_FINITE: _FINITE} | ({problem: _KEEP_ONE} if problem.startswith("duplicate key ") else {})
+    return invalid(f"{source}: {place}{problem}", hints.get(problem, _MEND))
 
 
 def _refuse_depth(content: str, source: str) -> None:
@@ -361,7 +373,7 @@ def _refuse_depth(content: str, source: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise invalid(f"{source}: is nested deeper than {MAX_DEPTH} levels")
+                raise invalid(f"{source}: is nested deeper than {MAX_DEPTH} levels", _SPLIT)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
@@ -372,7 +384,7 @@ def _refuse_expansion(document: Any, source: str) -> None:
     while rest:
         count += 1
         if count > MAX_EXPANDED_NODES:
-            raise invalid(f"{source}: its aliases expand to more than {MAX_EXPANDED_NODES} nodes")
+            raise invalid(f"{source}: its aliases expand to more than {MAX_EXPANDED_NODES} nodes", _SPLIT)
         node = rest.pop()
         if isinstance(node, dict):
             rest.extend(node.values())

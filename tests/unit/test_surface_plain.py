@@ -102,3 +102,8 @@ def test_nothing_but_text_passes_for_text(value: object) -> None:
 @pytest.mark.parametrize("value", [None, "1.30", "no"])
 def test_text_and_absence_pass_for_text(value: object) -> None:
     assert text_problem(value, "target_revision") is None
+
+
+def test_a_text_that_no_system_takes_has_a_way_out() -> None:
+    problem = text_problem("a\0b", "dest")
+    assert problem and problem.hint == "remove it"

@@ -226,3 +226,35 @@ def test_the_line_of_a_path_is_found() -> None:
     assert yamlio.line_of(text, ("spec", "items", 1, "absent")) == 4
     assert yamlio.line_of(text, ()) == 1
     assert yamlio.line_of("a: [", ("a",)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\na: 2",
+        '{"a": 1, "a": 2}',
+        "a: .nan",
+        "a: .inf",
+        "a: 1e400",
+        '{"a": 1e400}',
+        '{"a": NaN}',
+        b"a: \xff",
+        "a: {",
+        "a: \x01",
+        "a: !!int x",
+        "- " * 300,
+        "a: 1\n---\nb: 2",
+    ],
+)
+def test_whatever_cannot_be_read_has_a_way_out(text: str | bytes) -> None:
+    with pytest.raises(AicrError) as caught:
+        yamlio.load(text, "here")
+    assert caught.value.hint
+
+
+def test_whatever_is_no_file_has_a_way_out(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"123")
+    for path in (tmp_path, tmp_path / "a\0b", tmp_path / "large"):
+        with pytest.raises(AicrError) as caught:
+            yamlio.read_bytes(path, 2)
+        assert caught.value.hint

@@ -51,7 +51,7 @@ def text_problem(value: object, name: str) -> AicrError | None:
     if isinstance(value, str):
         if not value.strip():
             return invalid(f"{name}: must not be empty", "leave it out, or say something")
-        return invalid(f"{name}: holds a NUL character") if "\0" in value else None
+        return invalid(f"{name}: holds a NUL character", "remove it") if "\0" in value else None
     hint = (
         "write it in quotes; to YAML 1.30 is the number 1.3, and no is false" if isinstance(value, (int, float)) else ""
     )
