@@ -28,6 +28,7 @@ _REPOSITORY = re.compile(
 )
 _GIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~:/?@+,=&%-]*")
 _PASSWORD = re.compile(r"[^/]*//[^/]*:[^/]*@")
+_USER = re.compile(r"(?<=//)[^/@]*@")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
 _TAG = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/+-]*[A-Za-z0-9])?")
 _STEP = r"[A-Za-z0-9_][A-Za-z0-9_.+@-]*"
@@ -101,7 +102,8 @@ def _source_faults(ref: ComponentRef, source: str) -> Iterator[Fault]:
     if _PASSWORD.match(source):
         yield Fault(("source",), "has a password in its source", "log in to the repository where Helm runs")
     elif not (_REPOSITORY if (ref.type or "").lower() == "helm" else _GIT).fullmatch(source):
-        yield Fault(("source",), f'has the source "{source}", which is no address', "write https://… or oci://…")
+        shown = _USER.sub("", source.partition("?")[0])
+        yield Fault(("source",), f'has the source "{shown}", which is no address', "write https://… or oci://…")
 
 
 def _files_faults(key: str, paths: Iterable[str] | None) -> Iterator[Fault]:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, AICR Runtime contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The place of an artifact in a cluster: ``cm://namespace/name``."""
+"""The place of an artifact in a cluster, ``cm://namespace/name``, and what tells an address from a path."""
 
 from __future__ import annotations
 
@@ -14,6 +14,27 @@ SCHEME = "cm://"
 _LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 NAMESPACE = re.compile(_LABEL)
 NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+_ADDRESS = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://(.*?)\s*", re.DOTALL)
+
+
+def scheme(text: str) -> str:
+    """The scheme of an address, in lower case; empty for what is none, as a path."""
+    found = _ADDRESS.fullmatch(text)
+    return found[1].lower() if found else ""
+
+
+def spelled(text: str) -> str:
+    """An address as all spellings of it are compared: without blanks around it, its scheme in lower case (RFC 3986).
+
+    Any other text is what it was.
+    """
+    found = _ADDRESS.fullmatch(text)
+    return f"{found[1].lower()}://{found[2]}" if found else text
+
+
+def holds_credentials(address: str) -> bool:
+    """Whether a user or a password stands in an address, before its server."""
+    return "@" in address.partition("://")[2].partition("/")[0]
 
 
 @dataclass(frozen=True)
@@ -31,7 +52,8 @@ class Address:
         """
         namespace, _unused, name = text.removeprefix(SCHEME).partition("/")
         if not text.startswith(SCHEME) or not NAMESPACE.fullmatch(namespace) or not NAME.fullmatch(name):
-            raise invalid(f'"{text}" names no ConfigMap', "write cm://namespace/name, both as Kubernetes allows them")
+            shown = f"{SCHEME}…" if "@" in text or "?" in text else text  # a password or a token of another address
+            raise invalid(f'"{shown}" names no ConfigMap', "write cm://namespace/name, both as Kubernetes allows them")
         return cls(namespace, name)
 
     def __str__(self) -> str:

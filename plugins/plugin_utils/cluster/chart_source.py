@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .. import yamlio
 from ..errors import AicrError, conflict, invalid, not_found
+from .address import holds_credentials, scheme, spelled
 
 OCI = "oci://"
 MAX_CHART_BYTES = 64 * 1024 * 1024
@@ -52,6 +53,16 @@ def locate(chart: str, repository: str | None, version: str | None, source: str 
     :raises AicrError: NOT_FOUND if a path or the folder holds no such chart, CONFLICT if it is another one,
         INVALID_REQUEST for one without version or repository.
     """
+    chart, repository, source = spelled(chart), spelled(repository or ""), spelled(source) if source else None
+    for place, text in (("chart", chart), ("its repository", repository), ("chart_source", source or "")):
+        if holds_credentials(text):  # it would stand among helm's arguments
+            name = chart.partition("?")[0].rstrip("/").rpartition("/")[2]
+            raise invalid(
+                f'chart "{name}": {place} holds credentials, which every process could see',
+                "use a registry with a registry_config, or a chart_source",
+            )
+        if "://" in text and place != "its repository" and not text.startswith(OCI):
+            raise invalid(f"{place}: {scheme(text) or 'such'}:// places hold no charts", "write oci://…, or a path")
     if "/" in chart and not chart.startswith(OCI):
         return _local(Path(chart).expanduser(), None, version)
     name = chart.rstrip("/").rpartition("/")[2]
@@ -65,11 +76,6 @@ def locate(chart: str, repository: str | None, version: str | None, source: str 
         return Chart(name, version, chart)
     if not repository:
         raise invalid(f'chart "{chart}": has no repository', "name it, or a chart_source that holds the chart")
-    if "@" in repository.partition("://")[2].partition("/")[0]:  # it would stand among helm's arguments
-        raise invalid(
-            f'chart "{chart}": its repository holds credentials, which every process could see',
-            "use a registry with a registry_config, or a chart_source",
-        )
     if repository.startswith(OCI):
         return Chart(name, version, f"{repository.rstrip('/')}/{name}")
     return Chart(name, version, name, repository)

@@ -22,6 +22,7 @@ from .. import yamlio
 from ..artifacts.codec import type_name
 from ..errors import AicrError, Code, invalid, not_found
 from .access import Access
+from .address import spelled
 from .exec_plugin import run_exec_plugin
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -270,7 +271,7 @@ def server_url(text: str, place: str) -> str:
     :param place: what to call it in messages.
     :raises AicrError: INVALID_REQUEST for another scheme, and for a user or password in it.
     """
-    url = text.strip().rstrip("/")
+    url = spelled(text.strip()).rstrip("/")
     if "://" not in url:
         url = f"https://{url}"
     if not url.startswith(("https://", "http://")) or "@" in url:

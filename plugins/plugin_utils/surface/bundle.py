@@ -44,6 +44,8 @@ def make_bundle(options: Options) -> Outcome:
     if values["dest"] is None:
         raise invalid("dest is missing", "name it as option, or as spec.bundle.output.target in a config")
     refuse_remote(values["dest"], "dest")
+    for entry in values["set_file"] or ():
+        refuse_remote(entry.partition("=")[2], "set_file")
     catalog = catalog_of(values["catalog"])
     recipe, warnings = given_recipe(values["recipe"], options, "spec.bundle.input.recipe", catalog)
     dest = expanded(values["dest"])

@@ -20,6 +20,7 @@ from ..cluster.connection import Connection
 from ..errors import AicrError, Code, invalid
 from .options import Options
 from .outcome import Diff, Document
+from .path import remote_problem
 from .plain import text_problem
 
 
@@ -30,6 +31,8 @@ def connect(options: Options) -> Connection:
     """
     kubeconfig = options["kubeconfig"]
     problem = None if isinstance(kubeconfig, dict) else text_problem(kubeconfig, "kubeconfig")
+    if problem is None and isinstance(kubeconfig, str):
+        problem = remote_problem(kubeconfig, "kubeconfig")
     if problem is not None:
         raise problem
     access = Access(

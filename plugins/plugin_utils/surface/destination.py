@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..cluster.address import SCHEME, Address
+from ..cluster.address import SCHEME, Address, spelled
 from ..errors import invalid
 from .imports import Imports
 from .options import Options
@@ -30,12 +30,12 @@ def destination(
     """
     if dest is None:
         return document, None
-    if dest.startswith(SCHEME):
+    if spelled(dest).startswith(SCHEME):
         with Imports() as imports:  # brings the HTTP client along, which no file needs
             from .cluster import in_cluster
         if imports.problem is not None:
             raise imports.problem
-        return in_cluster(document, form, options), Address.parse(dest)
+        return in_cluster(document, form, options), Address.parse(spelled(dest))
     refuse_remote(dest, "dest")
     return document, expanded(dest)
 
@@ -66,4 +66,4 @@ def _inputs(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _place(text: str) -> str | Path:
-    return text if "://" in text else real(expanded(text))
+    return spelled(text) if "://" in text else real(expanded(text))

@@ -20,9 +20,11 @@ from ansible.module_utils.common.validation import check_type_dict
 
 from ..artifacts.codec import type_name
 from ..artifacts.recipe import AccountingMode
+from ..cluster.address import scheme
 from ..cluster.collectors import TIMEOUTS as COLLECTORS
 from ..constraints import nearest
 from ..errors import AicrError, invalid, raise_all
+from .path import remote_problem
 from .plain import plain, text_problem
 
 Spec = Mapping[str, Mapping[str, Any]]
@@ -312,6 +314,8 @@ def unknown(what: str, path: str, name: str, known: Iterable[str]) -> AicrError:
 
 
 def _value_problem(kind: object, value: object, path: str) -> AicrError | None:
+    if kind == "path" and isinstance(value, str) and not (path.endswith("dest") and scheme(value) == "cm"):
+        return text_problem(value, path) or remote_problem(value, path)
     if kind in ("str", "path") or isinstance(value, str):
         return text_problem(value, path) or _form_problem(kind, value, path)
     return _form_problem(kind, value, path)

@@ -9,7 +9,8 @@ import os
 import stat
 from pathlib import Path
 
-from ..errors import invalid
+from ..cluster.address import scheme
+from ..errors import AicrError, invalid
 
 _ANOTHER = "name another dest"
 
@@ -22,6 +23,19 @@ def expanded(text: str) -> Path:
     if "\0" in text:
         raise invalid("a path holds a NUL character", "remove it")
     return Path(os.path.expanduser(os.path.expandvars(text)))
+
+
+def remote_problem(text: str, option: str) -> AicrError | None:
+    """What is wrong with text where a path is due if it is an address, or leads to one by a variable.
+
+    An address may hold a password or a token, so no more of it is said than its scheme.
+    """
+    for spelling in (text, os.path.expandvars(text)):
+        if "://" in spelling:
+            kind = scheme(spelling)
+            what = f"{kind}:// places are not supported in this release" if kind else "holds :// but is no address"
+            return invalid(f"{option}: {what}", "name a file", option=option)
+    return None
 
 
 def real(path: Path) -> Path:

@@ -11,11 +11,11 @@ from pathlib import Path
 from .. import yamlio
 from ..artifacts import codec
 from ..artifacts.snapshot import Snapshot, snapshot_from_document
-from ..cluster.address import SCHEME
+from ..cluster.address import SCHEME, spelled
 from ..errors import AicrError, Code, invalid
 from .imports import Imports
 from .options import Options
-from .path import expanded
+from .path import expanded, remote_problem
 
 _MAKERS = {
     "baseline": "run aicr.runtime.snapshot first, which takes the snapshot to compare with",
@@ -49,19 +49,20 @@ def read(value: object, option: str, options: Options) -> Source:
         return Source(value, f"option {option}")
     if not isinstance(value, str):
         raise invalid(f"{option}: must be the path of a file, or a document, not {codec.type_name(value)}")
-    if value.startswith(SCHEME):
+    address = spelled(value)
+    if address.startswith(SCHEME):
         with Imports() as imports:  # brings the HTTP client along, which no file needs
             from .cluster import read_configmap
         if imports.problem is not None:
             raise imports.problem
-        return Source(read_configmap(value, options), value)
-    if value.startswith(("https://", "http://")):
+        return Source(read_configmap(address, options), address)
+    if address.startswith(("https://", "http://")):
         with Imports() as imports:
             from ..cluster.http import fetch, shown
         if imports.problem is not None:
             raise imports.problem
-        text = fetch(value, options.environ)
-        return Source(yamlio.load(text, shown(value)), shown(value), text)
+        text = fetch(address, options.environ)
+        return Source(yamlio.load(text, shown(address)), shown(address), text)
     refuse_remote(value, option)
     path = expanded(value)
     try:
@@ -84,10 +85,6 @@ def read_snapshot(value: object, options: Options, option: str = "snapshot") -> 
 
 def refuse_remote(value: str, option: str) -> None:
     """Places that cannot be reached: those of the network, and a ConfigMap where a file is due."""
-    scheme = value.partition("://")[0] if "://" in value else ""
-    if scheme in ("cm", "http", "https", "oci"):
-        raise invalid(
-            f"{option}: {scheme}:// places are not supported in this release",
-            "name a file",
-            option=option,
-        )
+    problem = remote_problem(value, option)
+    if problem is not None:
+        raise problem
