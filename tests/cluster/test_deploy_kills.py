@@ -97,6 +97,10 @@ class Story:
         assert {name: found.get(name) for name in self.first} == self.first
         self.first = {**found, **self.first}
 
+    def credentials(self) -> list[Path]:
+        """The kubeconfigs of helms, with the token in clear."""
+        return list(Path(self.deployments.ansible.environment["TMPDIR"]).glob("aicr-helm-*/kubeconfig*"))
+
     def newest(self) -> dict[str, str]:
         """By release, the state of its newest revision."""
         secrets = list(self.bed.api.items("/api/v1/secrets", labelSelector="owner=helm"))
@@ -114,6 +118,9 @@ def story(tmp_path_factory: pytest.TempPathFactory, charts: Path) -> Iterator[St
         with FaultyApi(bed) as proxy:
             deployments = Deployments(Ansible(tmp_path_factory.mktemp("ansible")), bed, charts)
             deployments.common["aicr_kubeconfig"] = str(proxy.kubeconfig(deployments.ansible.folder / "kubeconfig"))
+            temporary = deployments.ansible.folder / "temporary"
+            temporary.mkdir()
+            deployments.ansible.environment["TMPDIR"] = str(temporary)
             yield Story(bed, deployments, bundled(tmp_path_factory.mktemp("bundle"), "aicr-provided"), proxy)
     finally:
         bed.stop()
@@ -176,10 +183,13 @@ def test_what_a_dead_run_has_left_in_the_middle_is_explained_with_a_way_out_that
     """Case H10, by hand."""
     story.killed_at(last_record("mariadb-operator"))
     assert story.newest()["mariadb-operator"] == "pending-install"
+    left = story.credentials()
+    assert left
     story.expire()
     with story.bed.audit.recording("admin") as requests:
         refused = story.deployments.run(DEPLOY, story.made.variables(), expect=2)
     assert written(requests) == []
+    assert not any(one.parent.exists() for one in left), "the next run has removed the credential"
     ways = [one["way_out"] for one in refused.result(CHECK)["findings"] if one["check"] == "release"]
     assert all("set aicr_recover_releases=true" in way for way in ways)
     commands = [re.search("`helm (.*?)`", way) for way in ways]
@@ -269,6 +279,7 @@ def test_the_next_run_comes_to_the_same_end_as_if_nothing_had_been(story: Story)
 
 
 def test_nothing_is_left_and_nothing_was_made_twice(story: Story) -> None:
+    assert list(Path(story.deployments.ansible.environment["TMPDIR"]).glob("aicr-*")) == []
     assert story.jobs() == []
     maps = [one["metadata"]["name"] for one in story.bed.api.items("/api/v1/namespaces/slurm/configmaps")]
     assert [name for name in maps if name.startswith("aicr-")] == []

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import stat
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -74,6 +75,16 @@ def ended(file: Path) -> bool:
     except ProcessLookupError:
         return True
     return False
+
+
+def processes() -> list[int]:
+    return [int(place.name) for place in Path("/proc").glob("[0-9]*")]
+
+
+def group_of(process: int) -> int | None:
+    with contextlib.suppress(ProcessLookupError):
+        return os.getpgid(process)
+    return None
 
 
 def failure(connection: Connection, settings: Settings, environ: dict[str, str] | None = None) -> AicrError:
@@ -203,6 +214,50 @@ def test_none_outlives_the_process_that_started_it_nor_does_its_room(
     assert eventually((tmp_path / "asked").exists)
     assert eventually(lambda: not room.exists())
     assert eventually(lambda: ended(tmp_path / "own"))
+
+
+def test_a_room_that_is_left_with_its_credential_goes_when_no_helm_works_in_it_any_more(
+    connection: Connection, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever would have removed it is killed as well: first the worker and the watcher, then helm."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    place = script("echo $$ > own; exec sleep 60")
+    worker = os.fork()
+    if not worker:
+        with contextlib.suppress(BaseException):
+            run(Connection(Access(host="https://127.0.0.1:1", api_key="t"), {}), Settings(str(place)))
+        os._exit(0)
+    assert eventually(lambda: (tmp_path / "own").exists() and (tmp_path / "own").read_text())
+    helm = int((tmp_path / "own").read_text())
+    group = os.getpgid(helm)
+    of_group = [one for one in processes() if group_of(one) == group]
+    assert len(of_group) >= 3, "helm, its shell, and the watcher"
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # nobody is left to clean up after another
+        for process in (worker, *(one for one in of_group if one != helm)):
+            os.kill(process, number)
+    os.waitpid(worker, 0)
+    (room,) = temporary.iterdir()
+    assert list(room.glob("kubeconfig*"))
+    again = Settings(str(script("true", name="another")))
+    run(connection, again)
+    assert list(room.glob("kubeconfig*")), "a helm works with it"
+    os.kill(helm, signal.SIGKILL)
+
+    def gone() -> bool:
+        run(connection, again)
+        return not room.exists()
+
+    assert eventually(gone)
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_helm_that_ends_at_once_leaves_the_room_to_the_next(connection: Connection, script: Script) -> None:
+    """Its watcher may not have begun to watch when it is ended."""
+    with open_helm(connection, Settings(str(script("true"))), {"PATH": "/usr/bin:/bin"}, [].append) as helm:
+        for _helm in range(60):
+            helm.upgrade(UPGRADE)
 
 
 def test_all_that_are_at_work_can_be_ended_and_none_begins_after_that(

@@ -14,14 +14,13 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from .. import yamlio
 from ..artifacts.recipe import ComponentRef
 from ..errors import AicrError, Code, internal, invalid
+from ..private_folder import PrivateFolder, private_folder
 from .layout import chart_identity
 from .manifest import Manifest, is_empty, without_hooks
 from .value_path import ABSENT, Blocked, Values, find, put
@@ -135,15 +134,15 @@ def _run(entries: Mapping[str, object], manifests: Sequence[Manifest]) -> Mappin
 
 
 def _template(helm: str, entries: Mapping[str, object]) -> Mapping[str, str]:
-    with tempfile.TemporaryDirectory(prefix="aicr-render-") as room:
-        chart = Path(room) / "chart"
+    with private_folder("render") as folder:
+        chart = folder.path / "chart"
         (chart / "templates").mkdir(parents=True)
         (chart / "Chart.yaml").write_text(_CHART)
         (chart / "templates" / "manifests.yaml").write_text(_TEMPLATE)
-        given = Path(room) / "values.json"
+        given = folder.path / "values.json"
         given.touch(0o600)
         given.write_text(json.dumps({"manifests": entries}))
-        output = _helm([helm, "template", "manifests", str(chart), "--values", str(given)], room)
+        output = _helm([helm, "template", "manifests", str(chart), "--values", str(given)], folder)
     document = yamlio.load(output, "output of helm template")
     if not isinstance(document, dict) or not isinstance(document.get("data"), dict):
         raise internal("helm template gave back no ConfigMap")
@@ -151,7 +150,8 @@ def _template(helm: str, entries: Mapping[str, object]) -> Mapping[str, str]:
     return data
 
 
-def _helm(command: list[str], room: str) -> bytes:
+def _helm(command: list[str], folder: PrivateFolder) -> bytes:
+    room = str(folder.path)
     environment = {
         "PATH": os.environ.get("PATH", ""),
         "HOME": room,
@@ -166,6 +166,7 @@ def _helm(command: list[str], room: str) -> bytes:
             env=environment,
             timeout=TIMEOUT_SECONDS,
             check=False,
+            pass_fds=[folder.lock],
         )
     except subprocess.TimeoutExpired as error:
         raise AicrError(Code.TIMEOUT, f"helm template did not end within {TIMEOUT_SECONDS} s") from error

@@ -12,10 +12,8 @@ import base64
 import contextlib
 import importlib.util
 import ipaddress
-import os
 import socket
 import ssl
-import tempfile
 import threading
 import time
 import zlib
@@ -45,6 +43,7 @@ else:
 
 from ..artifacts.versions import RELEASE
 from ..errors import AicrError, Code, internal, invalid
+from ..private_folder import private_folder
 from .access import Access
 from .kubeconfig import Login, log_in
 
@@ -414,8 +413,8 @@ def _tls(login: Login) -> ssl.SSLContext:
 @contextlib.contextmanager
 def _files(*contents: bytes) -> Iterator[list[str]]:
     """Files for what OpenSSL reads from files alone; they are gone before anything else happens."""
-    with tempfile.TemporaryDirectory(prefix="aicr-") as folder:
-        paths = [os.path.join(folder, str(index)) for index in range(len(contents))]
+    with private_folder("login") as folder:
+        paths = [str(folder.path / str(index)) for index in range(len(contents))]
         for path, content in zip(paths, contents, strict=True):
             Path(path).touch(0o600)
             Path(path).write_bytes(content)

@@ -15,7 +15,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,10 +23,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import AicrError, Code, invalid
+from ..private_folder import PrivateFolder, private_folder
 from .connection import Connection
 from .helm_error import essence, explained
 from .helm_login import kubeconfig_of
-from .helm_watch import watched
+from .helm_watch import let_go, watched
 
 _Started = TypeVar("_Started")
 
@@ -92,12 +92,13 @@ class Helm:
         self,
         connection: Connection,
         settings: Settings,
-        room: Path,
+        folder: PrivateFolder,
         environ: Mapping[str, str],
         tell: Callable[[str], None],
     ) -> None:
-        self._connection, self._settings, self._room, self._tell = connection, settings, room, tell
-        self._environ = _environment(environ, room, settings)
+        self._connection, self._settings, self._folder, self._tell = connection, settings, folder, tell
+        self._room = folder.path
+        self._environ = _environment(environ, self._room, settings)
         self._program = _program(settings.program, environ)
         self._lock = threading.Lock()
         self._count = 0
@@ -200,7 +201,7 @@ class Helm:
         with self._lock:
             if self._ended:
                 raise AicrError(Code.TIMEOUT, f"{name}: was not begun, since its task was ended")
-            process, held = self._starting(lambda: watched(command, self._room, self._environ, GRACE_SECONDS))
+            process, held = self._starting(lambda: watched(command, self._folder, self._environ, GRACE_SECONDS))
             self._at_work.append(process)
         try:
             while True:
@@ -229,7 +230,7 @@ class Helm:
         finally:
             with self._lock:
                 self._at_work.remove(process)
-            os.close(held)
+            let_go(held)
 
     def end(self) -> None:
         """Ask every helm to end that is at work, in whatever thread, and begin no further one."""
@@ -260,6 +261,7 @@ class Helm:
                 cwd=self._room,
                 env=self._environ,
                 start_new_session=True,
+                pass_fds=[self._folder.lock],
             )
         )
         try:
@@ -308,8 +310,8 @@ def open_helm(
     """
     if settings.registry_config and not Path(settings.registry_config).is_file():
         raise invalid(f"registry_config: {settings.registry_config} is no file", "helm registry login writes one")
-    with tempfile.TemporaryDirectory(prefix="aicr-helm-") as room:
-        yield Helm(connection, settings, Path(room), environ, tell)
+    with private_folder("helm") as folder:
+        yield Helm(connection, settings, folder, environ, tell)
 
 
 def _program(named: str | None, environ: Mapping[str, str]) -> str:

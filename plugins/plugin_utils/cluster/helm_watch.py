@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+
+from ..private_folder import PrivateFolder
 
 _SHELL = "/bin/sh"
 _WATCH = """
@@ -20,11 +22,12 @@ exec 3<&0
 helm=$!
 (
     PATH=/usr/bin:/bin
-    read -r gone <&3
+    read -r line <&3 && exit
     trap '' TERM
     kill -TERM "$helm"
     while [ "$grace" -gt 0 ] && kill -0 "$helm"; do sleep 1; grace=$((grace - 1)); done
     kill -KILL "$helm"
+    rm -rf "$room"/*
     rm -rf "$room"
 ) >/dev/null 2>&1 &
 watch=$!
@@ -39,32 +42,36 @@ exit "$code"
 """
 """The end of a pipe that only we hold is read: it closes when we are gone, also by SIGKILL. Ansible ends its workers
 by a signal that lets nothing be cleaned up (Ctrl-C), so nobody else is left to end helm, and to remove the room with
-its credentials.
+its credentials, the hidden file of its lock last. Both hold that lock: the room stays while either is at work.
+
+Where all went well a line comes first: the watcher may not have been ready yet for the signal that ends it.
 
 What helm says goes through files: it says that it was cancelled before it writes that down, and to speak into a pipe
 without a reader would be its end."""
 
 
 def watched(
-    command: Sequence[str], room: Path, environ: Mapping[str, str], grace: float
+    command: Sequence[str], folder: PrivateFolder, environ: Mapping[str, str], grace: float
 ) -> tuple[subprocess.Popen[bytes], int]:
     """Start a helm.
 
-    :param room: its working directory, which is removed if this process is gone before helm.
+    :param folder: its working directory, which is removed if this process is gone before helm.
     :param grace: whole seconds that helm may then take to write down that it did not succeed.
-    :returns: the process, the leader of a session of its own, and a descriptor: helm ends when it is closed.
+    :returns: the process, the leader of a session of its own, and a descriptor: helm ends when it is closed. Where helm
+        has ended call :func:`let_go`.
     :raises OSError: there is no shell, or no descriptor or process is to be had.
     """
     gone, held = os.pipe()
     try:
         process = subprocess.Popen(
-            [_SHELL, "-c", _WATCH, "helm", str(room), f"{grace:.0f}", *command],
+            [_SHELL, "-c", _WATCH, "helm", str(folder.path), f"{grace:.0f}", *command],
             stdin=gone,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=room,
+            cwd=folder.path,
             env=environ,
             start_new_session=True,
+            pass_fds=[folder.lock],
         )
     except BaseException:
         os.close(held)
@@ -72,3 +79,10 @@ def watched(
     finally:
         os.close(gone)
     return process, held
+
+
+def let_go(held: int) -> None:
+    """Close the descriptor of a helm that has ended: its working directory is still needed."""
+    with contextlib.suppress(OSError):  # the watcher has ended as well
+        os.write(held, b"\n")
+    os.close(held)
