@@ -30,7 +30,9 @@ attributes:
     details:
       - A host of the inventory is a cluster. Nothing is started on it, and no connection is opened.
   action_group:
-    description: Use C(group/aicr.runtime.all) in C(module_defaults) to set defaults for all actions of this collection.
+    description:
+      - Use C(group/aicr.runtime.all) in C(module_defaults) to set defaults for all actions of this collection.
+      - An action that does not know an option refuses it, so set there what every action of the play takes.
     support: full
     membership:
       - aicr.runtime.all
@@ -38,4 +40,19 @@ attributes:
     description: Platform on which the work is done, which is the controller.
     support: full
     platforms: posix
+"""
+
+    # Named before the others, whose membership would hide this one.
+    CLUSTER = r"""
+attributes:
+  action_group:
+    description:
+      - Use C(group/aicr.runtime.cluster) in C(module_defaults) to say which cluster is meant (C(kubeconfig),
+        C(context), C(host) and so on) for all actions that take these options.
+      - In C(group/aicr.runtime.all) are all actions of this collection. One that does not know an option refuses it,
+        so set there what every action of the play takes.
+    support: full
+    membership:
+      - aicr.runtime.all
+      - aicr.runtime.cluster
 """

@@ -133,6 +133,7 @@ options:
         description: Whether what an Application deployed goes with it when it is deleted.
         type: bool
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options
   - aicr.runtime._options.cluster

@@ -54,6 +54,7 @@ options:
     description: The directory of a catalog of your own, as in O(aicr.runtime.bundle#module:catalog).
     type: path
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster
 notes:

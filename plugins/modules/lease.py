@@ -39,6 +39,7 @@ options:
     choices: [present, absent]
     default: present
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster
 attributes:

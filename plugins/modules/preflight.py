@@ -67,6 +67,7 @@ options:
     description: The path of the program C(helm), as in O(aicr.runtime.release#module:helm).
     type: path
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster
   - aicr.runtime._options.run

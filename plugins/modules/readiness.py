@@ -58,6 +58,7 @@ options:
     type: float
     default: 1
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster
   - aicr.runtime._options.run

@@ -34,6 +34,7 @@ options:
       - table
     default: yaml
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options
   - aicr.runtime._options.cluster

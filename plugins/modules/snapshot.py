@@ -92,9 +92,10 @@ options:
     description:
       - The path of a configuration file (kind C(AICRConfig)) that holds options of all stages.
         Each stage reads its own section.
-      - An option and a field of the file that say different things are refused.
+      - Where an option and a field of the file say different things, the option counts, and a warning tells so.
     type: path
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster
   - aicr.runtime._options.return_document

@@ -114,6 +114,7 @@ options:
     choices: [yaml, json, table]
     default: yaml
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster
   - aicr.runtime._options.return_document

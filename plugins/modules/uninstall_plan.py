@@ -41,6 +41,7 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster
   - aicr.runtime._options.run

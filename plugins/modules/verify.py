@@ -94,6 +94,7 @@ options:
     description: The file to write the report to. One that says the same, times aside, is left alone.
     type: path
 extends_documentation_fragment:
+  - aicr.runtime._attributes.cluster
   - aicr.runtime._attributes
   - aicr.runtime._options.cluster
   - aicr.runtime._options.return_document

@@ -174,6 +174,30 @@ def test_a_role_takes_the_options_of_its_action() -> None:
     assert specified(role["argument_specs"]["main"]["options"]) == expected
 
 
-def test_every_module_is_in_the_action_group() -> None:
-    runtime = yamlio.load_file(CHECKOUT / "meta" / "runtime.yml")
-    assert runtime["action_groups"]["all"] == NAMES["module"]
+def test_the_action_groups_hold_the_modules_that_they_are_for() -> None:
+    """A default of ``group/aicr.runtime.cluster`` is an option of each of its members, and of no other module."""
+    groups = yamlio.load_file(CHECKOUT / "meta" / "runtime.yml")["action_groups"]
+    assert groups["all"] == NAMES["module"]
+    of_a_cluster = [name for name in NAMES["module"] if options.CLUSTER.keys() <= SPECS["module", name].keys()]
+    assert groups["cluster"] == of_a_cluster
+    others = [SPECS["module", name] for name in NAMES["module"] if name not in of_a_cluster]
+    assert not [spec for spec in others if {"kubeconfig", "context"} & spec.keys()]
+
+
+@pytest.mark.parametrize("name", NAMES["module"])
+def test_a_module_names_the_action_groups_that_it_is_in(name: str) -> None:
+    groups = yamlio.load_file(CHECKOUT / "meta" / "runtime.yml")["action_groups"]
+    stated = documentation("module")[f"aicr.runtime.{name}"]["doc"]["attributes"]["action_group"]
+    assert stated["membership"] == [f"aicr.runtime.{group}" for group in groups if name in groups[group]]
+    assert not [group for group in stated["membership"] if f"group/{group}" not in str(stated["description"])]
+
+
+def test_what_counts_beside_a_configuration_file_is_told_alike() -> None:
+    described = {
+        tuple(entry["doc"]["options"]["config"]["description"])[-1].partition("Required")[0]
+        for kind, name in plugins()
+        if "config" in (entry := documentation(kind)[f"aicr.runtime.{name}"])["doc"]["options"]
+    }
+    assert described == {
+        "Where an option and a field of the file say different things, the option counts, and a warning tells so."
+    }

@@ -232,6 +232,17 @@ def test_defaults_of_the_group_reach_every_action(ansible: Ansible) -> None:
     assert kinds == ["RecipeResult", "CTRF", "BundleInfo"]
 
 
+def test_defaults_of_a_cluster_reach_the_actions_that_take_them_and_no_other(ansible: Ansible) -> None:
+    tasks = [
+        {"name": "list", "aicr.runtime.recipe_list": {"health": False}},
+        *rescue({"name": "snapshot", "aicr.runtime.snapshot": {}}),
+    ]
+    defaults = {"group/aicr.runtime.cluster": {"kubeconfig": "nowhere/kubeconfig.yaml", "context": "x"}}
+    run = ansible.tasks(tasks, module_defaults=defaults)
+    assert run.result("list")["recipes"]
+    assert "nowhere/kubeconfig.yaml" in run.result("snapshot")["error"]["message"]
+
+
 def test_templated_and_unsafe_values_are_plain_to_the_engine(ansible: Ansible) -> None:
     variables = {
         "wanted": {"service": "{{ 'e' ~ 'ks' }}", "accelerator": "h100", "intent": "training"},
