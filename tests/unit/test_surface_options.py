@@ -15,9 +15,11 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe impo
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import (
     database_probe,
+    lease,
     options,
     readiness,
     release,
+    variables,
     verify,
 )
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
@@ -148,6 +150,28 @@ def test_null_says_as_much_as_leaving_an_option_out(spec: options.Spec) -> None:
 def test_a_mapping_that_is_none_is_one_problem(name: str, wrong: object) -> None:
     said = refusal({**options.RECIPE, **options.BUNDLE}, **{name: wrong})
     assert said.startswith(f"[INVALID_REQUEST] {name}: must be a mapping, not ")
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "wrong", "said"),
+    [
+        (lease.RUN, "lease", "default/other", "lease: must be a mapping, not text (its keys are name, namespace)"),
+        (options.RECIPE, "criteria", ["eks"], "(its keys are accelerator, intent, nodes, os, platform, service)"),
+        (release.SPEC, "releases", ["demo"], "releases[0]: must be a mapping, not text (its keys are chart, "),
+        (options.BUNDLE, "values", "a/b", "values: must be a mapping, not text"),
+    ],
+)
+def test_the_keys_of_a_mapping_are_named(spec: options.Spec, name: str, wrong: object, said: str) -> None:
+    refused = refusal(spec, **{name: wrong})
+    assert said in refused
+    assert ("its keys" in refused) is ("its keys" in said)
+
+
+def test_every_mapping_with_known_keys_names_them() -> None:
+    for spec in (*EVERY_SPEC, lease.RUN, release.SPEC, variables.SPEC):
+        for name, option in spec.items():
+            if option.get("type") == "dict" and "options" in option:
+                assert f"(its keys are {', '.join(sorted(option['options']))})" in refusal(spec, **{name: "x/y"})
 
 
 def test_a_mapping_may_come_as_json_text() -> None:

@@ -298,9 +298,11 @@ def _problems(spec: Spec, values: Mapping[str, object], parent: str) -> list[Aic
                 if isinstance(item, dict) and "options" in spec[name]:
                     problems += _problems(spec[name]["options"], item, f"{path}[{index}].")
                 else:
-                    problems.append(_value_problem(spec[name].get("elements"), item, f"{path}[{index}]"))
+                    kind = spec[name].get("elements")
+                    problems.append(_value_problem(kind, item, f"{path}[{index}]", spec[name].get("options", ())))
         else:
-            problems.append(_value_problem(spec[name].get("type"), value, path))
+            kind = spec[name].get("type")
+            problems.append(_value_problem(kind, value, path, spec[name].get("options", ())))
     return [problem for problem in problems if problem]
 
 
@@ -313,15 +315,20 @@ def unknown(what: str, path: str, name: str, known: Iterable[str]) -> AicrError:
     )
 
 
-def _value_problem(kind: object, value: object, path: str) -> AicrError | None:
+def _value_problem(kind: object, value: object, path: str, keys: Iterable[str]) -> AicrError | None:
     if kind == "path" and isinstance(value, str) and not (path.endswith("dest") and scheme(value) == "cm"):
         return text_problem(value, path) or remote_problem(value, path)
     if kind in ("str", "path") or isinstance(value, str):
-        return text_problem(value, path) or _form_problem(kind, value, path)
-    return _form_problem(kind, value, path)
+        return text_problem(value, path) or _form_problem(kind, value, path, keys)
+    return _form_problem(kind, value, path, keys)
 
 
-def _form_problem(kind: object, value: object, path: str) -> AicrError | None:
+def _form_problem(kind: object, value: object, path: str, keys: Iterable[str]) -> AicrError | None:
+    """Whether a value has the form of its kind.
+
+    :param keys: of a mapping, where they are known.
+    """
+    hints = {"dict": f"its keys are {', '.join(sorted(keys))}"} if keys else {}
     if kind == "int" and isinstance(value, (bool, float)):
         return invalid(f"{path}: must be a whole number, not {value}")
     if kind == "float" and isinstance(value, bool):
@@ -330,7 +337,7 @@ def _form_problem(kind: object, value: object, path: str) -> AicrError | None:
         return _seconds_problem(value, path)
     for form, kind_of_value, noun in (("list", list, "a list"), ("dict", dict, "a mapping")):
         if kind == form and not isinstance(value, kind_of_value):
-            return invalid(f"{path}: must be {noun}, not {type_name(value)}")
+            return invalid(f"{path}: must be {noun}, not {type_name(value)}", hints.get(form, ""))
     return None
 
 
