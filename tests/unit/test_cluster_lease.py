@@ -97,6 +97,36 @@ def test_who_may_take_it(served: tuple[Kept, Connection], spec: dict[str, Any], 
         assert kept.spec["leaseTransitions"] == spec.get("leaseTransitions", 0) + 1
 
 
+@pytest.mark.parametrize(
+    ("renewed", "seconds", "ours"),
+    [
+        (0, 120, True),
+        (-60, 120, True),
+        (30, 120, True),
+        (0, 2_000_000_000, False),
+        (500, 120, False),
+        ("2099-01-01T00:00:00.000000Z", 2_000_000_000, False),
+        ("9999-12-31T23:59:59.000000Z", 2_000_000_000, False),
+    ],
+)
+def test_one_that_no_run_makes_is_not_waited_for(
+    served: tuple[Kept, Connection], renewed: float | str, seconds: int, ours: bool
+) -> None:
+    kept, connection = served
+    time = renewed if isinstance(renewed, str) else stamp(renewed)
+    kept.spec = {"holderIdentity": "thief", "renewTime": time, "leaseDurationSeconds": seconds}
+    with pytest.raises(AicrError, match='"thief"') as caught:
+        lease.take(connection, "new", PLACE)
+    assert ("wait until it has ended" in caught.value.hint) is ours
+    assert (f"`kubectl -n {PLACE.namespace} delete lease {PLACE.name}`" in caught.value.hint) is not ours
+
+
+def test_a_time_that_no_calendar_holds_is_none(served: tuple[Kept, Connection]) -> None:
+    kept, connection = served
+    kept.spec = {"holderIdentity": "old", "renewTime": "9999-12-31T23:59:59-09:00", "leaseDurationSeconds": 120}
+    assert lease.take(connection, "new", PLACE).dead is not None
+
+
 def test_one_that_others_keep_changing_is_given_up(served: tuple[Kept, Connection]) -> None:
     kept, connection = served
     kept.refuses = lambda request: status(409, "modified") if request.method == "POST" else None

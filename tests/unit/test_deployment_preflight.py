@@ -401,6 +401,16 @@ def test_another_run_is_named(run: str, left: int, expected: list[tuple[str, str
     assert all('"other"' in each.what for each in obstacles)
 
 
+def test_a_lease_that_no_run_makes_has_another_way_out() -> None:
+    place = Place("elsewhere", "own")
+    holder = Holder("thief", NOW, NOW + timedelta(days=365), NOW, place)
+    _severity, check, text = one(found(DISABLED, holder=holder))
+    assert check == "lease"
+    assert "`kubectl -n elsewhere delete lease own`" in text and "wait until" not in text
+    _severity, _check, text = one(found(DISABLED, holder=Holder("other", NOW, NOW + timedelta(seconds=120), NOW)))
+    assert "wait until it has ended" in text and "kubectl" not in text
+
+
 def test_a_namespace_that_goes_away_is_waited_for() -> None:
     _severity, check, text = one(found(DISABLED, terminating=("slurm",)))
     assert check == "namespace"

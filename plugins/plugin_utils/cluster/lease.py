@@ -32,6 +32,8 @@ NAMESPACE, NAME = "default", "aicr-deployment"
 LABELS: Mapping[str, str] = {"app.kubernetes.io/managed-by": "aicr.runtime"}
 
 _REQUEST_SECONDS = 20.0
+_LEEWAY_SECONDS = 60
+"""By how much the clocks of two API servers of one cluster may differ."""
 _ATTEMPTS = 5
 _TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 
@@ -60,17 +62,32 @@ class Holder:
     :ivar since: when it took it.
     :ivar expires: when it is taken for dead.
     :ivar now: what time it is for the API server.
+    :ivar place: of the Lease.
     """
 
     run: str
     since: datetime | None
     expires: datetime | None
     now: datetime
+    place: Place = Place()
 
     @property
     def alive(self) -> bool:
         """Whether somebody holds it. A holder that states no time never renews, so it cannot be said to be alive."""
         return bool(self.run) and self.expires is not None and self.now < self.expires
+
+    @property
+    def way_out(self) -> str:
+        """What to do while somebody holds it. No run sets a Lease that lasts for longer than ours do."""
+        longest = timedelta(seconds=DURATION_SECONDS + _LEEWAY_SECONDS)
+        if self.expires is None or self.expires - self.now <= longest:
+            return f"wait until it has ended; a run that has died is taken over after {DURATION_SECONDS} s"
+        lease = f"lease {self.place.name}"
+        return (
+            f"no run of aicr.runtime makes a Lease that lasts until then: see who made it with "
+            f"`kubectl -n {self.place.namespace} get {lease} -o yaml`, and if nobody works under it delete it with "
+            f"`kubectl -n {self.place.namespace} delete {lease}`"
+        )
 
 
 @dataclass(frozen=True)
@@ -237,13 +254,13 @@ def _read(connection: Connection, place: Place) -> tuple[Object | None, Holder]:
         if error.details.get("status") != 404:
             raise
         # A refusal carries no time; whoever writes the first Lease of a place competes by its creation alone.
-        return None, Holder("", None, None, _now(ask(connection, "/version", Deadline(_REQUEST_SECONDS))))
+        return None, Holder("", None, None, _now(ask(connection, "/version", Deadline(_REQUEST_SECONDS))), place)
     present = document_of(answer, place.path)
     spec = present.get("spec") or {}
     renewed, seconds = _parsed(spec.get("renewTime")), spec.get("leaseDurationSeconds")
-    expires = renewed + timedelta(seconds=seconds) if renewed and isinstance(seconds, int) else None
-    holder = Holder(str(spec.get("holderIdentity") or ""), _parsed(spec.get("acquireTime")), expires, _now(answer))
-    return present, holder
+    expires = _after(renewed, seconds) if renewed and isinstance(seconds, int) else None
+    run, since = str(spec.get("holderIdentity") or ""), _parsed(spec.get("acquireTime"))
+    return present, Holder(run, since, expires, _now(answer), place)
 
 
 def _judged(holder: Holder, run: str, place: Place) -> Taken:
@@ -253,7 +270,7 @@ def _judged(holder: Holder, run: str, place: Place) -> Taken:
         raise conflict(
             f'Lease {place}: another run, "{holder.run}", works on this cluster since {_told(holder.since)}; unless it '
             f"renews it, the Lease expires at {_told(holder.expires)}",
-            f"wait until it has ended; a run that has died is taken over after {DURATION_SECONDS} s",
+            holder.way_out,
             lease=str(place),
             holder=holder.run,
             since=_told(holder.since),
@@ -328,8 +345,15 @@ def _now(answer: Answer) -> datetime:
 def _parsed(text: object) -> datetime | None:
     try:
         return datetime.fromisoformat(str(text)).astimezone(UTC) if text else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
+
+
+def _after(time: datetime, seconds: int) -> datetime:
+    try:
+        return time + timedelta(seconds=seconds)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def _told(time: datetime | None) -> str:

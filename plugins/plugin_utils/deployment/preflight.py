@@ -149,8 +149,7 @@ def lease_obstacles(run: str | None, holder: lease.Holder | None) -> Iterator[Ob
             "lease",
             f'another run, "{holder.run}", works on this cluster since {since}; its Lease expires at {expires} unless '
             "it is renewed",
-            f"wait until it has ended; a run that has died is taken over {lease.DURATION_SECONDS} s after it renewed "
-            "its Lease last",
+            holder.way_out,
         )
     else:
         yield warning(
