@@ -103,7 +103,9 @@ acquired:
   type: bool
   sample: true
 warnings:
-  description: That the Lease was taken over from a run that has died, or was not given back since another run holds it.
+  description:
+    - That the Lease was taken over from a run that has died, or was not given back since another run holds it. In check
+      mode what would be done.
   returned: when there are any
   type: list
   elements: str

@@ -22,6 +22,8 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster import lease
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.access import Access
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection import Connection, Deadline
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface import lease as surface
+from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
 
 PLACE = lease.Place("ops", "work")
 
@@ -30,6 +32,7 @@ class Kept:
     """The one Lease of an API server, with its version checked as etcd does."""
 
     def __init__(self, api: FakeApi) -> None:
+        self.api = api
         self.spec: dict[str, Any] | None = None
         self.version = 1
         self.refuses: Callable[[Request], Reply | None] = lambda request: None
@@ -125,6 +128,47 @@ def test_a_time_that_no_calendar_holds_is_none(served: tuple[Kept, Connection]) 
     kept, connection = served
     kept.spec = {"holderIdentity": "old", "renewTime": "9999-12-31T23:59:59-09:00", "leaseDurationSeconds": 120}
     assert lease.take(connection, "new", PLACE).dead is not None
+
+
+# "thief" holds it: dead, without a time, alive
+HOLDERS = {"dead": -500.0, "timeless": None, "alive": 0.0}
+WORDS = {
+    ("present", "dead", False): "taken over from",
+    ("present", "dead", True): "would be taken over from",
+    ("present", "timeless", False): "taken over from",
+    ("present", "timeless", True): "would be taken over from",
+    ("absent", "dead", False): "stays, it is held by",
+    ("absent", "dead", True): None,
+    ("absent", "timeless", False): "stays, it is held by",
+    ("absent", "timeless", True): None,
+    ("absent", "alive", False): "stays, it is held by",
+    ("absent", "alive", True): "would stay, it is held by",
+}
+
+
+@pytest.mark.parametrize(("state", "holder", "check"), WORDS)
+def test_a_check_says_what_would_be_done_and_once(
+    served: tuple[Kept, Connection], state: str, holder: str, check: bool
+) -> None:
+    kept, _connection = served
+    renewed = HOLDERS[holder]
+    kept.spec = {"holderIdentity": "thief", "leaseDurationSeconds": 120}
+    if renewed is not None:
+        kept.spec["renewTime"] = stamp(renewed)
+    before, expected = dict(kept.spec), WORDS[state, holder, check]
+    given = {"host": kept.api.url, "run": "new", "namespace": PLACE.namespace, "name": PLACE.name, "state": state}
+    made = surface.make_lease(parse(surface.SPEC, given), check_mode=check)
+    warnings = made.deliver(check_mode=check, diff=False, return_document=False)["warnings"]
+    if expected is None:
+        assert warnings == []
+    else:
+        (said,) = warnings
+        assert f": {expected} " in said and '"thief"' in said
+        if state == "present":
+            times = "states no time at which it expires" if renewed is None else "gave no sign of life until it expired"
+            assert times in said
+    if check:
+        assert kept.spec == before
 
 
 def test_one_that_others_keep_changing_is_given_up(served: tuple[Kept, Connection]) -> None:

@@ -61,23 +61,27 @@ def make_lease(options: Options, *, check_mode: bool) -> Result:
     connection, run = connect(options), options["run"]
     if options["state"] == "absent":
         holder = lease.give_back(connection, run, place, dry_run=check_mode)
-        others = holder.run not in ("", run)
-        return _Made(
-            str(place),
-            run,
-            acquired=False,
-            warnings=[f'Lease {place}: stays, it is held by another run, "{holder.run}"'] if others else [],
-        )
+        return _Made(str(place), run, acquired=False, warnings=_held(holder, run, place, check_mode=check_mode))
     taken = lease.check(connection, run, place) if check_mode else lease.take(connection, run, place)
-    return _Made(str(place), run, acquired=taken.acquired, warnings=_inherited(taken.dead, place))
+    return _Made(str(place), run, acquired=taken.acquired, warnings=_inherited(taken.dead, place, check_mode))
 
 
-def _inherited(dead: lease.Holder | None, place: lease.Place) -> list[str]:
+def _held(holder: lease.Holder, run: str, place: lease.Place, *, check_mode: bool) -> list[str]:
+    """Whose Lease is not given back. A check took none, so where the holder is dead it is the one that the run would
+    have taken over, which was said then."""
+    if holder.run in ("", run) or (check_mode and not holder.alive):
+        return []
+    return [f'Lease {place}: {"would stay" if check_mode else "stays"}, it is held by another run, "{holder.run}"']
+
+
+def _inherited(dead: lease.Holder | None, place: lease.Place, check_mode: bool) -> list[str]:
     if dead is None:
         return []
-    when = f" at {dead.expires:%Y-%m-%dT%H:%M:%SZ}" if dead.expires else ""
-    who = f'the run "{dead.run}", which gave no sign of life until it expired{when}'
-    return [f"Lease {place}: taken over from {who}; see what it has left half done"]
+    why = "states no time at which it expires"
+    if dead.expires:
+        why = f"gave no sign of life until it expired at {dead.expires:%Y-%m-%dT%H:%M:%SZ}"
+    done = "would be taken over" if check_mode else "taken over"
+    return [f'Lease {place}: {done} from the run "{dead.run}", which {why}; see what it has left half done']
 
 
 def _place(namespace: str, name: str, prefix: str) -> lease.Place:
