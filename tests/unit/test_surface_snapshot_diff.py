@@ -205,6 +205,15 @@ def test_what_is_told_first_is_not_what_only_moved() -> None:
     assert paths == sorted(paths) and paths[-1] == "NodeTopology.label.y"
 
 
+def test_a_terminal_obeys_nothing_of_a_snapshot(files: Path) -> None:
+    odd = "a\x1b[2J\x07\u202eb"
+    now = {**document(**{odd: odd}), "incomplete": [odd], odd: 1}
+    found = deliver(baseline=THEN, target=now, dest="drift", format="table", fail_on_drift=True)
+    said = [(files / "drift").read_text(encoding="utf-8").replace("\n", ""), found["msg"], *found["warnings"]]
+    assert all(text.isprintable() for text in [*said, *found["incomplete"]])
+    assert r'K8s.server["a\u001b[2J\u0007\u202eb"]' in said[0] and r"a\u001b[2J\u0007\u202eb" in said[0]
+
+
 def test_gaps_are_told_by_the_side_that_has_them() -> None:
     found = deliver(baseline={**THEN, "incomplete": ["K8s.image: a"]}, target={**NOW, "incomplete": ["OS: b"]})
     assert found["incomplete"] == ["baseline: K8s.image: a", "target: OS: b"]

@@ -173,10 +173,18 @@ def test_an_empty_value_is_not_one_that_is_absent(empty: object) -> None:
         ("items.length", 'K8s.s["items.length"]'),
         ("contextual", 'K8s.s["contextual"]'),
         ('items"x', 'K8s.s["items\\"x"]'),
-        ('["items"]', 'K8s.s.["items"]'),
+        ('["items"]', r'K8s.s["[\"items\"]"]'),
+        ('a"]', r'K8s.s["a\"]"]'),
+        ("it's", 'K8s.s["it\'s"]'),
+        ("a\\b", r'K8s.s["a\\b"]'),
+        ("a b", 'K8s.s["a b"]'),
+        ("a\nb", r'K8s.s["a\nb"]'),
+        ("\x1b[2J", r'K8s.s["\u001b[2J"]'),
+        ("\x9b\u202e\ud800\U000e0001", r'K8s.s["\u009b\u202e\ud800\udb40\udc01"]'),
+        ("ü", "K8s.s.ü"),
         ("item", "K8s.s.item"),
         (".", "K8s.s.."),
-        ("", "K8s.s."),
+        ("", 'K8s.s[""]'),
     ],
 )
 def test_a_key_never_reads_as_something_else_of_its_subtype(key: str, path: str) -> None:
@@ -206,13 +214,45 @@ def test_two_readings_of_one_path_are_two() -> None:
     """A dot may belong to the subtype or to the key, as with units of systemd."""
     before = snapshot({"subtype": "a.b", "data": {"c": "1"}}, kind="SystemD")
     after = snapshot({"subtype": "a", "data": {"b.c": "1"}}, kind="SystemD")
-    assert told(before, after) == [("added", "SystemD.a.b.c", None, "1"), ("removed", "SystemD.a.b.c", "1", None)]
+    assert told(before, after) == [("added", 'SystemD.a["b.c"]', None, "1"), ("removed", 'SystemD["a.b"].c', "1", None)]
+    for name in ("a.b", "", "a b", 'a"]', "a\x1b"):
+        quoted = f".{name}" if name == "a.b" else f"[{json.dumps(name)}]"
+        other = snapshot({"subtype": name, "data": {"c": "2"}}, kind="SystemD")
+        assert told(snapshot(kind="SystemD"), other) == [("added", f"SystemD{quoted}.c", None, "2")]
+
+
+def test_a_dot_is_quoted_only_where_it_could_be_another() -> None:
+    """Labels have dots, and stand as the reference prints them beside those that are quoted."""
+    both = [{"subtype": "a.b", "data": {"c": "1", "d.e": "1"}}, {"subtype": "a", "data": {"b.c": "1", "x.y": "1"}}]
+    found = told(snapshot(), snapshot(*both))
+    assert {path for _kind, path, *_texts in found} == {'K8s["a.b"].c', "K8s.a.b.d.e", 'K8s.a["b.c"]', "K8s.a.x.y"}
+    assert told(snapshot(*both), snapshot(*both[:1])) == [
+        ("removed", "K8s.a.x.y", "1", None),
+        ("removed", 'K8s.a["b.c"]', "1", None),
+    ]
+
+
+def test_quoting_one_place_may_make_it_another() -> None:
+    """The path of the first is bare the one of the second, and quoted the one of the third."""
+    found = told(
+        snapshot(),
+        snapshot(
+            {"subtype": "x", "context": {"items.q": "1"}},
+            {"subtype": "x.context.items", "data": {"q": "2"}},
+            {"subtype": "x.context", "data": {"items.q": "3"}},
+        ),
+    )
+    assert {(path, after) for _kind, path, _before, after in found} == {
+        ('K8s.x.context["items.q"]', "1"),
+        ('K8s["x.context.items"].q', "2"),
+        ('K8s["x.context"]["items.q"]', "3"),
+    }
 
 
 def test_a_subtype_that_stands_there_twice_is_compared_twice() -> None:
     one, other = {"subtype": "s", "data": {"k": "1"}}, {"subtype": "s", "data": {"k": "2"}}
-    assert told(snapshot(one, one), snapshot(one, other)) == [("modified", "K8s.s.k", "1", "2")]
-    assert told(snapshot(one), snapshot(one, other)) == [("added", "K8s.s.k", None, "2")]
+    assert told(snapshot(one, one), snapshot(one, other)) == [("modified", "K8s.s[1].k", "1", "2")]
+    assert told(snapshot(one), snapshot(one, other)) == [("added", "K8s.s[1].k", None, "2")]
 
 
 def test_the_order_of_items_counts() -> None:
@@ -289,17 +329,21 @@ def oracle(document: Document) -> dict[str, object]:
             at = f"{measurement['type']}.{subtype['subtype']}"
             for key, value in subtype.get("data", {}).items():
                 quoted = key[:7] == "context" or key[:5] == "items"
-                found[f'{at}["{key}"]' if quoted else f"{at}.{key}"] = value
+                found[f'{at}["{key}"]' if quoted or not key else f"{at}.{key}"] = value
             for key, value in subtype.get("context", {}).items():
-                found[f"{at}.context.{key}"] = value
+                found[f"{at}.context{stepped(key)}"] = value
             items = subtype.get("items", [])
             if items:
                 found[f"{at}.items.length"] = len(items)
             for index, item in enumerate(items):
                 for part in ("context", "data"):
                     for key, value in item.get(part, {}).items():
-                        found[f"{at}.items[{index}].{part}.{key}"] = value
+                        found[f"{at}.items[{index}].{part}{stepped(key)}"] = value
     return found
+
+
+def stepped(key: str) -> str:
+    return f'["{key}"]' if not key or "[" in key else f".{key}"
 
 
 def applied(readings: Mapping[str, object], changes: tuple[Change, ...]) -> dict[str, object]:
@@ -334,6 +378,36 @@ def test_the_changes_lead_from_one_snapshot_to_the_other(before: Document, after
     touched = [change.path for change in changes]
     assert touched == sorted(set(touched)), "each reading once, by path"
     assert all(spelled(change.baseline) != spelled(change.target) for change in changes if change.kind == "modified")
+
+
+ODD = st.lists(st.sampled_from(["a", "b", ".", "[", '"', "items", "context", "data", "\n", "0", "]"]), max_size=3).map(
+    "".join
+)
+ODD_VALUES = st.dictionaries(ODD, st.just("1"), max_size=2)
+ODD_SUBTYPES = st.fixed_dictionaries(
+    {"subtype": ODD},
+    optional={
+        "data": ODD_VALUES,
+        "context": ODD_VALUES,
+        "items": st.lists(st.fixed_dictionaries({}, optional={"context": ODD_VALUES, "data": ODD_VALUES}), max_size=2),
+    },
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "a.b"]), st.lists(ODD_SUBTYPES, max_size=3)), min_size=1, max_size=2))
+def test_no_path_names_two_readings_and_none_disturbs_a_terminal(kinds: list[tuple[str, list[Document]]]) -> None:
+    kinds = list(dict(kinds).items())
+    parts = [{"type": kind, "subtypes": subtypes} for kind, subtypes in kinds]
+    empty = {"kind": "Snapshot", "measurements": [{"type": "none", "subtypes": []}]}
+    changed = drift(empty, {"kind": "Snapshot", "measurements": parts})
+    paths = [change.path for change in changed.changes]
+    each = [one for _kind, subtypes in kinds for one in subtypes]
+    count = sum(len(one.get("data", {})) + len(one.get("context", {})) + bool(one.get("items")) for one in each)
+    count += sum(
+        len(item.get(part, {})) for one in each for item in one.get("items", []) for part in ("context", "data")
+    )
+    assert len(set(paths)) == len(paths) == count
+    assert all(path.isprintable() for path in paths)
 
 
 @given(SNAPSHOTS, SNAPSHOTS)

@@ -11,7 +11,7 @@ from typing import Any
 from ..artifacts.digest import digest
 from ..artifacts.snapshot import snapshot_from_document
 from ..errors import MAX_SHOWN, AicrError, conflict
-from ..validation.drift import Change, Drift, compare
+from ..validation.drift import Change, Drift, compare, visible
 from .destination import refuse_inputs
 from .kind import DRIFT
 from .options import Options
@@ -51,10 +51,10 @@ def compare_snapshots(options: Options) -> Outcome:
         dest=None if dest is None else expanded(dest),
         digest=digest({name: document[name] for name in ("changes", "summary")}),
         summary=drift.summary(),
-        warnings=[*dict.fromkeys((*of_baseline, *of_target, *drift.warnings)), *_left_out(drift)],
+        warnings=[*dict.fromkeys(map(visible, (*of_baseline, *of_target, *drift.warnings))), *_left_out(drift)],
         incomplete=[
-            *(f"baseline: {gap}" for gap in baseline.incomplete or ()),
-            *(f"target: {gap}" for gap in target.incomplete or ()),
+            *(visible(f"baseline: {gap}") for gap in baseline.incomplete or ()),
+            *(visible(f"target: {gap}") for gap in target.incomplete or ()),
         ],
         document=document,
         also={"changes": [_short(change) for change in told[:MOST_RETURNED]]},
@@ -102,4 +102,4 @@ def _cell(text: str | None) -> str:
     """A value in one line; nothing is no empty text."""
     if text is None:
         return _ABSENT
-    return text.replace("\r", r"\r").replace("\n", r"\n") or '""'
+    return visible(text) or '""'

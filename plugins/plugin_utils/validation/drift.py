@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ SEVERITY = "informational"
 
 _QUOTED = ("context", "items")
 """Keys that begin so are quoted in a path, else they would read as what a subtype has beside its readings."""
+_UNFIT = re.compile(r"[\"'\[\]\\\s]")
 
 
 class ChangeKind(StrEnum):
@@ -104,32 +106,68 @@ def compare(baseline: Snapshot, target: Snapshot) -> Drift:
     subtypes and keys are no readings; an item is known by its position.
     """
     before, after = readings(baseline), readings(target)
-    places = sorted(before.keys() | after.keys(), key=lambda place: (place.path, place))
-    changes = (_change(place, before, after) for place in places)
+    places = sorted(paths(before.keys() | after.keys()).items(), key=lambda found: found[1])
+    changes = (_change(place, path, before, after) for place, path in places)
     return Drift(tuple(change for change in changes if change), tuple(_doubts(baseline, target)))
 
 
 class Place(NamedTuple):
-    """Where a reading stands. The path alone does not tell a dot of a name from one between names.
+    """Where a reading stands.
 
-    :ivar rest: what a path has after type and subtype.
     :ivar repetition: how many subtypes of this name come before its own, which is 0 in a well-formed snapshot.
+    :ivar part: ``data``, ``context`` or ``items`` of a subtype.
+    :ivar item: the position of the item that has it, and ``data`` or ``context`` of that one.
+    :ivar key: empty for the number of items.
     """
 
     type: str
     subtype: str
-    rest: str
-    repetition: int = 0
+    repetition: int
+    part: str
+    item: tuple[int, str] | None
+    key: str
 
-    @property
-    def path(self) -> str:
-        """The path as people read it."""
-        return f"{self.type}.{self.subtype}{self.rest}"
+    def path(self, *, quote_dots: bool) -> str:
+        """The path as people read it.
+
+        :param quote_dots: whether names with dots are quoted, too.
+        """
+        text = _step(self.type, quote_dots).removeprefix(".") + _step(self.subtype, quote_dots)
+        if self.repetition:
+            text += f"[{self.repetition}]"
+        if self.part == "data":
+            return text + _step(self.key, quote_dots, always=self.key.startswith(_QUOTED))
+        text += f".{self.part}"
+        if self.item is not None:
+            text += f"[{self.item[0]}].{self.item[1]}"
+        elif self.part == "items":
+            return f"{text}.length"
+        return text + _step(self.key, quote_dots)
 
     @property
     def of_item(self) -> bool:
-        """Whether it is of an item, or their number; a key that begins so is quoted."""
-        return self.rest.startswith(".items")
+        """Whether it is of an item, or their number."""
+        return self.part == "items"
+
+
+def visible(text: str) -> str:
+    """Text whose control characters, and whatever else has no shape, are spelled as in JSON: a terminal obeys them."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def paths(places: Iterable[Place]) -> dict[Place, str]:
+    """The path of each place, which is that of no other.
+
+    A dot may belong to a name or stand between two. Names with dots are bare, as the reference prints them, unless
+    two places would share a path.
+    """
+    found = {place: place.path(quote_dots=False) for place in places}
+    while True:
+        times = Counter(found.values())
+        shared = {place: place.path(quote_dots=True) for place, path in found.items() if times[path] > 1}
+        if all(found[place] == path for place, path in shared.items()):
+            return found
+        found |= shared
 
 
 def readings(snapshot: Snapshot) -> dict[Place, object]:
@@ -139,34 +177,44 @@ def readings(snapshot: Snapshot) -> dict[Place, object]:
     for measurement in snapshot.measurements:
         for subtype in measurement.subtypes or ():
             name = (measurement.type, subtype.subtype)
-            found |= {Place(*name, rest, seen[name]): value for rest, value in _of_subtype(subtype)}
+            place = Place(*name, seen[name], "", None, "")
+            for (part, item, key), value in _of_subtype(subtype):
+                found[place._replace(part=part, item=item, key=key)] = value
             seen[name] += 1
     return found
 
 
-def _of_subtype(subtype: Subtype) -> Iterator[tuple[str, object]]:
-    for key, value in (subtype.data or {}).items():
-        yield f"[{json.dumps(key, ensure_ascii=False)}]" if key.startswith(_QUOTED) else f".{key}", value
-    yield from _of_mapping(".context", subtype.context)
+_Rest = tuple[str, tuple[int, str] | None, str]
+
+
+def _of_subtype(subtype: Subtype) -> Iterator[tuple[_Rest, object]]:
+    for part, values in (("data", subtype.data), ("context", subtype.context)):
+        for key, value in (values or {}).items():
+            yield (part, None, key), value
     if subtype.items:
-        yield ".items.length", len(subtype.items)
+        yield ("items", None, ""), len(subtype.items)
     for position, item in enumerate(subtype.items or ()):
-        yield from _of_mapping(f".items[{position}].context", item.context)
-        yield from _of_mapping(f".items[{position}].data", item.data)
+        for part, values in (("context", item.context), ("data", item.data)):
+            for key, value in (values or {}).items():
+                yield ("items", (position, part), key), value
 
 
-def _of_mapping(name: str, values: Mapping[str, object] | None) -> Iterator[tuple[str, object]]:
-    return ((f"{name}.{key}", value) for key, value in (values or {}).items())
+def _step(name: str, quote_dots: bool, *, always: bool = False) -> str:
+    """A name within a path, quoted if it could be taken for something else of it."""
+    bare = not always and not (quote_dots and "." in name)
+    if bare and name and not _UNFIT.search(name) and name.isprintable():
+        return f".{name}"
+    return f"[{visible(json.dumps(name, ensure_ascii=False))}]"
 
 
-def _change(place: Place, before: Mapping[Place, object], after: Mapping[Place, object]) -> Change | None:
+def _change(place: Place, path: str, before: Mapping[Place, object], after: Mapping[Place, object]) -> Change | None:
     if place not in before:
-        return Change(ChangeKind.ADDED, place.path, None, after[place], place.of_item)
+        return Change(ChangeKind.ADDED, path, None, after[place], place.of_item)
     if place not in after:
-        return Change(ChangeKind.REMOVED, place.path, before[place], None, place.of_item)
+        return Change(ChangeKind.REMOVED, path, before[place], None, place.of_item)
     if _canonical(before[place]) == _canonical(after[place]):
         return None
-    return Change(ChangeKind.MODIFIED, place.path, before[place], after[place], place.of_item)
+    return Change(ChangeKind.MODIFIED, path, before[place], after[place], place.of_item)
 
 
 def _canonical(value: object) -> str:
