@@ -255,6 +255,7 @@ LATER: Mapping[str, tuple[str, str, str]] = {
     "fewer nodes than none": ("criteria", "{service: eks, nodes: -1}", "a whole number from 0 to"),
     "too many nodes": ("criteria", "{nodes: 99999999999999999999}", "a whole number from 0 to"),
     "a password": ("snapshot", f"https://u:{SECRET}@x/y", "holds a user or a password"),
+    "a password in capitals": ("snapshot", f"HTTPS://u:{SECRET}@x/y", "holds a user or a password"),
     "a password with a slash": ("snapshot", f"https://u:p/{SECRET}@x/y", "is no address"),
     "a password of a baseline": ("baseline", f"https://u:{SECRET}@x/y", "holds a user or a password"),
     "a password of a recipe": ("recipe", f"https://u:{SECRET}@x/y", "holds a user or a password"),

@@ -17,7 +17,7 @@ from ..bundle.gate import credential_problems
 from ..bundle.overrides import OverrideInput, read_overrides
 from ..catalog.criteria import read_nodes
 from ..cluster import http
-from ..cluster.address import SCHEME, Address
+from ..cluster.address import SCHEME, Address, spelled
 from ..cluster.kubeconfig import server_url
 from ..errors import AicrError
 from .source import refuse_remote
@@ -25,7 +25,6 @@ from .source import refuse_remote
 DOCUMENTS = ("baseline", "recipe", "snapshot")
 """Options that hold an artifact or name it, by a path or an address."""
 
-_FILES = ("bundle", "catalog", "config")
 _OVERRIDES = ("values", "set", "set_json", "install_values")
 _THE_INVENTORY = "the inventory, which shows its variables"
 
@@ -45,8 +44,6 @@ def value_problems(name: str, value: Any) -> Iterator[AicrError]:
         yield from problems
     elif name in DOCUMENTS and isinstance(value, str):
         check = _refuse_document
-    elif name in _FILES:
-        check = _refuse_file
     elif name == "host":
         check = _refuse_server
     if check is not None:
@@ -67,16 +64,13 @@ def _credentials(name: str, value: Any) -> Iterator[AicrError]:
 
 
 def _refuse_document(name: str, value: str) -> None:
-    if value.startswith(SCHEME):
-        Address.parse(value)
-    elif value.startswith(http.SCHEMES):
-        http.refuse_address(value)
+    address = spelled(value)
+    if address.startswith(SCHEME):
+        Address.parse(address)
+    elif address.startswith(http.SCHEMES):
+        http.refuse_address(address)
     else:
         refuse_remote(value, name)
-
-
-def _refuse_file(name: str, value: str) -> None:
-    refuse_remote(value, name)
 
 
 def _refuse_server(name: str, value: str) -> None:
