@@ -139,9 +139,15 @@ def test_a_playbook_rescues_drift_and_nothing_else(fleet: Ansible, target: str, 
 
 def test_a_machine_is_compared_with_itself(ansible: Ansible) -> None:
     machine = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-    take = {"aicr.runtime.host_snapshot": {"dest": "artifacts/cluster/snapshot.yaml"}}
-    ansible.tasks([take], vars=machine)
+    first = drift(ansible, **machine, aicr_host_snapshot=True, expect=2)
+    assert first.result(READ)["error"]["hint"].startswith("run aicr.runtime.snapshot first")
+    given = ("-e", json.dumps({**machine, "aicr_host_snapshot": True}))
+    ansible.playbook("aicr.runtime.snapshot", *given, "--check")
+    assert ansible.tree("artifacts") == {}
+    taken = ansible.playbook("aicr.runtime.snapshot", *given)
+    assert taken.recap("cluster")["changed"] == 1 and taken.recap("cluster")["failed"] == 0
     kept = ansible.tree("artifacts")
+    assert list(kept) == ["cluster/snapshot.yaml"]
     runs = [drift(ansible, **machine, aicr_host_snapshot=True) for _unused in range(2)]
     assert [run.recap("cluster")["changed"] for run in runs] == [2, 0]
     assert rows(runs[0])["cluster"] == ["0", "0", "0", "nothing has changed"]
