@@ -124,6 +124,14 @@ def test_a_check_on_a_deployed_cluster_writes_nothing(own: Bed, deployments: Dep
     assert [one["changed"] for one in ran.results[INSTALL]["cluster"]["releases"]] == [False, False]
 
 
+def test_a_check_says_whether_anything_would_change(own: Bed, deployments: Deployments, made: Bundled) -> None:
+    ran = deployments.run(DEPLOY, made.variables(), "--check")
+    assert "deployed already, nothing would change" in ran.output
+    values = {"aicr_install_values": {"slurmcluster": {"restapi": {"replicas": 3}}}}
+    ran = deployments.run(DEPLOY, made.variables(**values), "--check")
+    assert "would be deployed" in ran.output
+
+
 def test_a_role_alone_deploys_its_component_with_a_value_that_was_left_open(
     own: Bed, deployments: Deployments, made: Bundled
 ) -> None:

@@ -46,6 +46,7 @@ def test_the_demo_makes_everything_once(ansible: Ansible) -> None:
     predicted = site(ansible, "--check", "--diff")
     assert not (ansible.folder / "artifacts").exists()
     assert "Make the bundle" in predicted.results
+    assert list(summary(predicted)) == ["CLUSTER", *CLUSTERS]
 
     first = site(ansible)
     made = ansible.tree("artifacts")
@@ -94,6 +95,9 @@ def test_a_cluster_that_stops_is_told_and_stops_no_other(ansible: Ansible) -> No
     rows = summary(run)
     assert "stopped" in rows["bad"]
     assert "artifacts/good" in rows["good"]
+    assert "Next:" in rows
+    alone = ansible.playbook("aicr.runtime.site", "--limit", "bad", inventory=str(inventory), expect=2)
+    assert list(summary(alone)) == ["CLUSTER", "bad"], "nothing was made that could be read or deployed"
 
 
 @pytest.mark.parametrize(
