@@ -123,6 +123,8 @@ def test_a_cluster_that_was_changed_is_what_is_left(ansible: Ansible, fleet: Fle
     assert [ran.recap(name)["failed"] for name in FLEET] == [0, 1, 0]
     assert fleet.report("berlin")["release cert-manager/cert-manager"] == "failed"
     assert "it is not installed" in states(ran)["berlin"]
+    ran = fleet.run(ansible, VERIFY, 0, "--limit", "berlin", "--check")
+    assert states(ran)["berlin"].startswith("not as its bundle says: "), "no test fails a check, and no word hides it"
 
 
 def test_the_budget_is_one_for_all_waves_whatever_their_size(ansible: Ansible, fleet: Fleet) -> None:
