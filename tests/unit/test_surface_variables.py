@@ -164,6 +164,15 @@ def test_credentials_of_registries_that_are_not_there_are_noticed_before_a_deplo
     assert folder(aicr_registry_config=str(missing))
 
 
+@pytest.mark.parametrize("given", ["given.yaml", "cm://ops/given", {"kind": "Snapshot"}])
+def test_drift_compares_with_one_snapshot(given: Any) -> None:
+    said = refusal(aicr_snapshot=given, aicr_host_snapshot=True)
+    assert "aicr_snapshot and aicr_host_snapshot are both set" in said
+    assert folder(aicr_snapshot=given, aicr_host_snapshot=False) and folder(aicr_snapshot=None, aicr_host_snapshot=True)
+    values = {"aicr_snapshot": given, "aicr_host_snapshot": True}
+    assert check_variables("berlin", list(values), values, [stage for stage in STAGES if stage != "drift"])
+
+
 @pytest.mark.parametrize("given", [{}, {"aicr_snapshot": "given.yaml"}])
 @pytest.mark.parametrize("name", [variables.DRIFT_SNAPSHOT, variables.DRIFT_NODES, "drift-nodes/gpu-1.yaml"])
 def test_a_baseline_that_a_new_snapshot_would_replace_is_refused(

@@ -187,7 +187,7 @@ def check_variables(
         except AicrError as error:
             problems.append(error)
     folder = os.path.join(os.path.realpath(parsed.get(f"{PREFIX}artifacts_dir") or "artifacts"), host)
-    problems += _unfit(parsed)
+    problems += [*_unfit(parsed), *(_two_targets(parsed) if "drift" in stages else ())]
     raise_all(problems)
     raise_all(_lost(parsed, folder) if "drift" in stages else ())
     ways = ("kubeconfig", "context", "host", "in_cluster")
@@ -201,6 +201,16 @@ def _unfit(parsed: Mapping[str, Any]) -> Iterator[AicrError]:
     credentials = f"{PREFIX}registry_config"
     if parsed.get(credentials) and not os.path.isfile(parsed[credentials]):
         yield invalid(f"{credentials}: {parsed[credentials]} is no file", "helm registry login writes one")
+
+
+def _two_targets(parsed: Mapping[str, Any]) -> Iterator[AicrError]:
+    """A snapshot that is given, and one that shall be taken: only one of them can be compared with the baseline."""
+    given, machine = f"{PREFIX}snapshot", f"{PREFIX}host_snapshot"
+    if parsed.get(given) is not None and parsed.get(machine):
+        yield invalid(
+            f"{given} and {machine} are both set, and only one snapshot is compared with the baseline",
+            f"leave {given} out to take one of the machine, or {machine} to compare the one that is given",
+        )
 
 
 def _lost(parsed: Mapping[str, Any], folder: str) -> Iterator[AicrError]:
