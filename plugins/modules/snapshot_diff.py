@@ -16,6 +16,9 @@ description:
     of the format is no reading, nor are the header (time, release, node) and the order of measurements and keys.
   - The order of the items of a subtype counts; they are known by their positions, so one more moves all that come after
     it.
+  - Each reading has a path of its own, such as C(K8s.server.version). A name in it that could be taken for something
+    else, or that is empty or has a control character, stands in brackets as JSON, C(K8s.server["a b"]); one with a dot
+    only where two readings would share a path.
   - No change is good or bad here, so all have the severity V(informational).
     C(aicr.runtime.validate) says what a cluster lacks for a recipe, C(aicr.runtime.verify) whether it still is what
     was deployed.

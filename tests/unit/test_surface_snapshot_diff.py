@@ -182,7 +182,10 @@ def test_a_task_returns_no_more_than_can_be_read_and_the_report_all(files: Path)
     found = deliver(baseline=document(version="1"), target=many, dest="drift.yaml", fail_on_drift=True)
     assert (len(found["changes"]), found["summary"]["total"]) == (100, 151)
     assert max(len(change["target"]) for change in found["changes"]) == 201
-    assert any("51 changes are not returned" in warning for warning in found["warnings"])
+    assert "51 changes are not returned, but stand in the report" in found["warnings"]
+    nowhere = deliver(baseline=document(version="1"), target=many, fail_on_drift=True)
+    assert "51 changes are not returned, and there is no report: name a dest for one" in nowhere["warnings"]
+    assert "see the report" not in nowhere["msg"] and "name a dest" in nowhere["msg"]
     assert len(found["error"]["details"]["paths"]) == 100 and len(found["msg"]) < 500
     written: Any = yamlio.load_file(files / "drift.yaml")
     assert len(written["changes"]) == 151

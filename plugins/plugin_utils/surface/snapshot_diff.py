@@ -51,14 +51,14 @@ def compare_snapshots(options: Options) -> Outcome:
         dest=None if dest is None else expanded(dest),
         digest=digest({name: document[name] for name in ("changes", "summary")}),
         summary=drift.summary(),
-        warnings=[*dict.fromkeys(map(visible, (*of_baseline, *of_target, *drift.warnings))), *_left_out(drift)],
+        warnings=[*dict.fromkeys(map(visible, (*of_baseline, *of_target, *drift.warnings))), *_left_out(drift, dest)],
         incomplete=[
             *(visible(f"baseline: {gap}") for gap in baseline.incomplete or ()),
             *(visible(f"target: {gap}") for gap in target.incomplete or ()),
         ],
         document=document,
         also={"changes": [_short(change) for change in told[:MOST_RETURNED]]},
-        failure=_failure(drift, told) if options["fail_on_drift"] and told else None,
+        failure=_failure(drift, told, dest) if options["fail_on_drift"] and told else None,
     )
 
 
@@ -67,9 +67,10 @@ def _without(unnamed: list[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda document: {name: value for name, value in document.items() if name not in unnamed}
 
 
-def _left_out(drift: Drift) -> list[str]:
+def _left_out(drift: Drift, dest: str | None) -> list[str]:
     more = len(drift.changes) - MOST_RETURNED
-    return [f"{more} changes are not returned, but stand in the report"] if more > 0 else []
+    where = "but stand in the report" if dest is not None else "and there is no report: name a dest for one"
+    return [f"{more} changes are not returned, {where}"] if more > 0 else []
 
 
 def _short(change: Change) -> dict[str, str]:
@@ -81,13 +82,14 @@ def _short(change: Change) -> dict[str, str]:
     }
 
 
-def _failure(drift: Drift, told: Sequence[Change]) -> AicrError:
+def _failure(drift: Drift, told: Sequence[Change], dest: str | None) -> AicrError:
     paths = [change.path for change in told]
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    look = "see the report" if dest is not None else "name a dest for a report"
     count = "1 reading is" if len(paths) == 1 else f"{len(paths)} readings are"
     return conflict(
         f"{count} not what the baseline says: {', '.join(paths[:_MOST_NAMED])}{more}",
-        "see the report; if all of it is meant to be so, take a new baseline with aicr.runtime.snapshot",
+        f"{look}; if all of it is meant to be so, take a new baseline with aicr.runtime.snapshot",
         **drift.summary(),
         paths=paths[:MOST_RETURNED],
     )
