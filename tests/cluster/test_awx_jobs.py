@@ -105,3 +105,10 @@ def test_a_job_that_verifies_fails_with_the_reason_when_something_is_gone(own: B
     assert "stopped at: Hold the cluster against its bundle" in job.output
     assert "slurm-operator-webhook" in job.output
     assert report(controller, "failed") == ["slinky-slurm-operator: Deployment slinky/slurm-operator-webhook"]
+
+
+def test_what_an_earlier_job_has_verified_is_told_no_more_once_a_test_fails(controller: Controller) -> None:
+    before = {"clusters_made": {"berlin": {"verified": "sha256:r", "bundle": "sha256:b"}}}
+    job = controller.launch("AICR verify", artifacts=before, aicr_readiness_timeout=5, aicr_fail_on_error=False)
+    assert made(job) == {"bundle": "sha256:b"}
+    assert "not as its bundle says: " in job.output
