@@ -18,6 +18,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.bundle.manifest impor
 from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalog
 from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog.catalog import EMBEDDED_ROOT
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
+from ansible_collections.aicr.runtime.plugins.plugin_utils.private_folder import private_folder
 
 from .conftest import BundleOf, RecipeOf
 
@@ -127,7 +128,8 @@ def is_plain(bundle: Bundle, path: str) -> bool:
 
 def installed(helm: str, chart: Path) -> Any:
     command = [helm, "template", "x", str(chart), "--namespace", "slurm", "--values", str(chart / "values.yaml")]
-    return list(yamlio.load_all(rendering._helm(command, str(chart)), "helm"))
+    with private_folder("test") as folder:
+        return list(yamlio.load_all(rendering._helm(command, folder), "helm"))
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# only\n  # comments\n", "---\n", "---\n# x\n---\n  \n"])
