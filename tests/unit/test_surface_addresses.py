@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ ADDRESSES = (
     "1://user:s3cret5@localhost:1/x?token=QQQ5",
     "$QQQ5_ADDRESS",
 )
+CHECKOUT = Path(__file__).resolve().parents[2]
 SNAPSHOT = {"kind": "Snapshot", "measurements": [{"type": "K8s", "subtypes": []}]}
 
 
@@ -143,3 +145,12 @@ def test_another_scheme_is_refused_by_its_name() -> None:
 @pytest.mark.parametrize("source", ["OCI://registry.example/charts", " oci://registry.example/charts/ "])
 def test_a_registry_may_be_spelled_in_any_way(source: str) -> None:
     assert locate("chart", None, "1.0.0", source).reference == "oci://registry.example/charts/chart"
+
+
+@pytest.mark.parametrize("place", ["cm://ops/x", "CM://ops/x", " cm://ops/x"])
+def test_what_a_playbook_leaves_where_it_is_has_any_spelling(place: str) -> None:
+    """The task that keeps a given snapshot asks no cluster, so it takes none that stands in one."""
+    tasks = (CHECKOUT / "playbooks" / "tasks" / "keep_snapshot.yml").read_text(encoding="utf-8")
+    (pattern,) = re.findall(r"aicr_snapshot is not match\('(.*)'\)", tasks)
+    assert re.match(pattern, place) and scheme(place) == "cm"
+    assert not re.match(pattern, "artifacts/cm")
