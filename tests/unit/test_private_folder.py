@@ -107,10 +107,9 @@ def test_one_that_is_just_being_made_is_left(temporary: Path, monkeypatch: pytes
     def watching(descriptor: int, how: int) -> None:
         (made,) = (path for path in temporary.iterdir() if path != bare)
         seen.append(sorted(path.name for path in made.iterdir()))
-        sweep_of_another = ThreadPoolExecutor(1)
-        with monkeypatch.context() as patch, sweep_of_another:
+        with ThreadPoolExecutor(1) as another, monkeypatch.context() as patch:
             patch.setattr(fcntl, "flock", flock)
-            sweep_of_another.submit(sweep, temporary).result()
+            another.submit(sweep, temporary).result()
         flock(descriptor, how)
 
     monkeypatch.setattr(fcntl, "flock", watching)
