@@ -28,12 +28,13 @@ ELSEWHERE = os.environ.get("AICR_TEST_KUBECONFIG")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Stories of deployments come first, for they take longest, and workers shall end at about the same time.
+    """What takes longest comes first, for workers shall end at about the same time: stories of deployments, and the
+    clusters of thousands of nodes.
 
     On another cluster the tests of the bed itself say nothing, so they are no part of the run.
     """
-    stories = {item.path for item in items if {"charts", "beds"} & {*getattr(item, "fixturenames", ())}}
-    items.sort(key=lambda item: item.path not in stories)
+    long = {item.path for item in items if {"charts", "beds", "costs"} & {*getattr(item, "fixturenames", ())}}
+    items.sort(key=lambda item: item.path not in long)
     if ELSEWHERE:
         ours = [item for item in items if "bed" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=ours)

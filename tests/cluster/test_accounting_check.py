@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import slurmctld_restart
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import accounting_check, slurmctld_restart
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.accounting_check import SPEC, check_accounting
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import parse
@@ -111,8 +111,9 @@ def left(bed: Bed, namespace: str) -> list[str]:
     return [name for name in found if name.startswith("aicr-")]
 
 
-def test_s1_s15_every_way_to_fail_has_a_name_of_its_own(bed: Bed, slurm: str) -> None:
+def test_s1_s15_every_way_to_fail_has_a_name_of_its_own(bed: Bed, slurm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From nothing to a cluster that is accounted for, and to a database that is lost."""
+    monkeypatch.setattr(accounting_check, "QUESTION_SECONDS", 5)  # of a slurmdbd that does not answer
     assert outcome(check(bed, slurm)) == "unknown-host"
 
     ports = [{"port": 6819}]
@@ -136,6 +137,7 @@ def test_s1_s15_every_way_to_fail_has_a_name_of_its_own(bed: Bed, slurm: str) ->
         assert "its database refuses it: 1045" in refused["msg"]
         assert "another-Password1" not in refused["msg"]
 
+        monkeypatch.undo()
         database.sql(f"ALTER USER slurm@'%' IDENTIFIED BY '{PASSWORD}'")
         unregistered = check(bed, slurm, wait=SECONDS)
         assert outcome(unregistered) == "not-registered"

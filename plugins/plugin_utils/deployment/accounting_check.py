@@ -22,7 +22,8 @@ IMAGE = "ghcr.io/slinkyproject/login-pyxis@sha256:9e782d1a645aff1dedc498d7a32567
 CLUSTER = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 _SCRIPT = Path(__file__).with_name("accounting_check.sh")
-_QUESTION_SECONDS = 20
+QUESTION_SECONDS = 20
+"""How long slurmdbd may take for one answer."""
 _SLURM_USER = 401
 """Of Slinky's images; sackd wants to be SlurmUser."""
 _DENIED_ROUTINE = "1370"
@@ -66,7 +67,7 @@ def script(accounting: Accounting, placement: Placement, run: str, seconds: floa
         placement=placement,
         environment=[
             {"name": "CLUSTER", "value": accounting.cluster},
-            {"name": "SECONDS_EACH", "value": str(_QUESTION_SECONDS)},
+            {"name": "SECONDS_EACH", "value": str(QUESTION_SECONDS)},
         ],
         mounts={
             "/aicr-slurm": {"projected": {"sources": sources, "defaultMode": 0o400}},
