@@ -21,8 +21,9 @@ NAMESPACE = "default"
 
 BEGUN, DONE = "deploying", "deployed"
 """The states of a record. One that says ``deploying`` while no run holds the Lease is of a run that did not end."""
-STATES = (BEGUN, DONE, "uninstalling", "uninstalled")
-"""Those that an uninstallation writes, too (:mod:`uninstall`)."""
+UNINSTALLING, UNINSTALLED = "uninstalling", "uninstalled"
+"""Those that an uninstallation writes."""
+STATES = (BEGUN, DONE, UNINSTALLING, UNINSTALLED)
 
 _TEXTS = ("name", "namespace", "component", "chart")
 """What a release of a record must have."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from ..cluster import lease
 from ..cluster.release_state import Installed as ReleaseState
-from ..cluster.release_state import way_out
 from ..constraints import Expression, Version
 from ..errors import AicrError, Code
 from ..ownership.accounting import COMPONENTS, DATABASE, SLURM
@@ -24,6 +23,7 @@ from .observation import Observed, Wish
 from .obstacle import Obstacle, warning
 from .plan import Plan, Release
 from .prerequisites import Storage
+from .release_in_between import release_in_between
 
 SERVER_VERSION = "K8s.server.version"
 """The constraint of a recipe that a preflight holds against the API server; the others are the business of validate."""
@@ -169,15 +169,8 @@ def _releases(question: Question, observed: Observed) -> Iterator[Obstacle]:
 def _state(release: Release, state: ReleaseState, question: Question) -> Iterator[Obstacle]:
     name = f"release {release.namespace}/{release.name}"
     if state.is_pending:
-        what = f"{name}: its revision {state.revision} is {state.status} since {state.changed}"
-        if question.recover_releases and state.is_left_by_a_run:
-            yield warning("release", f"{what}: a run that died has left it", "this run goes on from there")
-        else:
-            yield Obstacle(
-                "release",
-                f"{what}: another helm works on it, or one was ended in the middle",
-                way_out(release.namespace, release.name, state, "aicr_recover_releases"),
-            )
+        recover = question.recover_releases
+        yield release_in_between(release.namespace, release.name, state, recover=recover, removing=False)
     chart = release.chart if release.repository else release.name
     if state.chart != chart:
         yield Obstacle(

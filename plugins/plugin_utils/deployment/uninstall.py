@@ -16,16 +16,13 @@ from dataclasses import dataclass
 
 from ..cluster.read import Object
 from ..cluster.release_state import Installed as ReleaseState
-from ..cluster.release_state import way_out
 from ..cluster.removal import Leaving
 from ..ownership.accounting import DATABASE, DATABASE_STACK, OPERATOR, SLURM
 from .accounting_steps import at, full_name
 from .installed import Installed, Recorded
 from .observation import Place
 from .obstacle import Obstacle, warning
-
-UNINSTALLED, BEGUN = "uninstalled", "uninstalling"
-"""States of a record."""
+from .release_in_between import release_in_between
 
 _CRD = re.compile(r"^kind:\s*\"?CustomResourceDefinition\b", re.MULTILINE)
 _KEPT = re.compile(r"^\s+\"?helm\.sh/resource-policy\"?:\s*\"?keep\b", re.MULTILINE)
@@ -141,17 +138,8 @@ def releases_in_between(
     """
     for one in removal.order:
         namespace, name, state = one.namespace, one.name, found.get((one.namespace, one.name))
-        if state is None or not Leaving(namespace, name, state).is_in_between:
-            continue
-        what = f"release {namespace}/{name}: its revision {state.revision} is {state.status} since {state.changed}"
-        if recover and state.is_left_by_a_run:
-            yield warning("release", f"{what}: a run that died has left it", "this run removes it")
-        else:
-            yield Obstacle(
-                "release",
-                f"{what}: another helm works on it, or one was ended in the middle",
-                way_out(namespace, name, state, "aicr_recover_releases", removing=True),
-            )
+        if state is not None and Leaving(namespace, name, state).is_in_between:
+            yield release_in_between(namespace, name, state, recover=recover, removing=True)
 
 
 def judge_removal(

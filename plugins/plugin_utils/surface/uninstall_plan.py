@@ -17,7 +17,7 @@ from ..cluster.discovery import Group, discover
 from ..cluster.read import Object, Reader
 from ..cluster.release_state import Installed as ReleaseState
 from ..cluster.release_state import find
-from ..deployment.installed import Installed, Recorded, read_record, to_text
+from ..deployment.installed import UNINSTALLED, UNINSTALLING, Installed, Recorded, read_record, to_text
 from ..deployment.observation import MARIADB, Place
 from ..deployment.obstacle import ERROR, Obstacle
 from ..deployment.plan import ComponentPlan, Plan, Release
@@ -25,8 +25,6 @@ from ..deployment.preflight import lease_obstacles, missing_rights
 from ..deployment.rights import HINT, rights
 from ..deployment.rights import missing_rights as ask_for_rights
 from ..deployment.uninstall import (
-    BEGUN,
-    UNINSTALLED,
     Asked,
     Removal,
     claims_of,
@@ -221,7 +219,7 @@ class Planned:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         if ends != before:
             ends["time"] = now
-        return {**bare, "data": {**before, "state": BEGUN, "time": now}}, {**bare, "data": ends}
+        return {**bare, "data": {**before, "state": UNINSTALLING, "time": now}}, {**bare, "data": ends}
 
 
 def _manifest(one: Mapping[str, str]) -> dict[str, Any]:
