@@ -148,8 +148,8 @@ CLUSTER ?= eks-h100
 cluster: $(SETUP) ## bring up the test cluster CLUSTER (eks-h100, gke-h100, mixed, kind) on loopback
 	$(BED) start $(CLUSTER)
 
-# Files side by side, for tests mostly wait; those of a file are in order. Another cluster is asked for one thing at a time.
 CLUSTER_TESTS ?= tests/cluster
+# Files side by side, for tests mostly wait; those of a file are in order. Another cluster is asked for one thing at a time.
 FILES_AT_ONCE := $(if $(AICR_TEST_KUBECONFIG),0,2)
 
 .PHONY: test-cluster
