@@ -192,7 +192,7 @@ class Bed:
     def add_nodes(self, total: int, ready: bool = True) -> None:
         """Let the last group of nodes grow until there are so many in all.
 
-        :param ready: whether to wait until they are Ready, which takes as long as to make them.
+        :param ready: whether to wait until they are Ready, which takes longer than to make them.
         """
         self._add_nodes(FakeCluster.load(self.settings.cluster), total, ready)
 
@@ -269,8 +269,11 @@ class Bed:
         authority.server("server", ["127.0.0.1", self.slot.kubernetes_service], ["localhost", *services])
 
     def _start_control_plane(self, place: Slot, fake: FakeCluster) -> None:
+        # A bed lives for minutes: to collect garbage less often costs memory, and saves a sixth of the work.
+        environment = {**os.environ, "GOGC": "400"}
+
         def start(name: str, *flags: str) -> None:
-            self.processes.start(name, [str(self.programs[name]), *flags], keep=[place.lock])
+            self.processes.start(name, [str(self.programs[name]), *flags], environment, [place.lock])
 
         etcd, peer = (f"http://127.0.0.1:{place.port(name)}" for name in ("etcd", "etcd-peer"))
         start(
@@ -347,10 +350,8 @@ class Bed:
             "--node-lease-duration-seconds=1200",
             f"--server-address=127.0.0.1:{place.port('kwok')}",
         )
-        environment = {key: value for key, value in os.environ.items() if key != "AICR_TEST_KUBECONFIG"}
-        self.processes.start(
-            "kubelet", [sys.executable, "-m", _KUBELET, str(self.directory)], environment, [place.lock]
-        )
+        elsewhere = {key: value for key, value in os.environ.items() if key != "AICR_TEST_KUBECONFIG"}
+        self.processes.start("kubelet", [sys.executable, "-m", _KUBELET, str(self.directory)], elsewhere, [place.lock])
 
     def _fill(self, fake: FakeCluster, total: int | None, workloads: bool) -> None:
         self._add_nodes(fake, total)

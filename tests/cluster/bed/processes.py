@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -95,6 +95,18 @@ class Processes:
     def ended(self) -> Process | None:
         """The first that has ended by itself, if any has."""
         return next((process for process in self.all() if not process.alive()), None)
+
+    @contextlib.contextmanager
+    def paused(self, *names: str) -> Iterator[None]:
+        """Let some of them do nothing for a while."""
+        processes = [process for process in self.all() if process.name in names]
+        for process in processes:
+            os.killpg(process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                os.killpg(process.pid, signal.SIGCONT)
 
     def stop(self) -> None:
         """End them all, the last started first. No one is asked to tidy up: what they hold is thrown away."""
