@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -18,6 +19,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.catalog import Catalo
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
 from ansible_collections.aicr.runtime.plugins.plugin_utils.resolution import Resolution, resolve
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 CHART = ComponentRef("app", type="Helm", source="https://charts", chart="app", version="1")
 
 
@@ -97,6 +99,12 @@ def test_an_uncovered_criterion_is_refused_with_what_would_cover_it(criteria: di
         resolve(catalog, query(**criteria))
     assert caught.value.code is Code.INVALID_REQUEST
     assert [text for text in said if text not in str(caught.value)] == []
+
+
+def test_the_message_that_the_readme_quotes_is_the_message() -> None:
+    with pytest.raises(AicrError) as caught:
+        resolve(embedded(), query(service="eks", accelerator="h100", intent="training", platform="slurm"))
+    assert str(caught.value) in " ".join((CHECKOUT / "README.md").read_text(encoding="utf-8").split())
 
 
 VALUES: Mapping[str, tuple[str, ...]] = {
