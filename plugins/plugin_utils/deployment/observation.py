@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -20,6 +19,7 @@ from ..cluster.release_state import find
 from ..cluster.request import is_gap
 from ..errors import AicrError, Code
 from ..ownership.accounting import COMPONENTS, DATABASE
+from .claims import is_of_database
 from .installed import BEGUN, Installed, read_record
 
 SECONDS = 120.0
@@ -31,8 +31,6 @@ T = TypeVar("T")
 
 _RELEASE, _RELEASE_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
-_VOLUME = re.compile(r"storage-.+-\d+")
-"""Of a MariaDB, by whatever name (spec/slurm-accounting.md 3.2)."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +212,7 @@ def _database(reader: Reader, spaces: Iterable[str]) -> tuple[str, ...]:
     found = [f"the MariaDB {one.namespace}/{one.name}" for one in _servers(reader) if one.namespace in spaces]
     for space in sorted(spaces):
         claims = _all(reader, f"/api/v1/namespaces/{space}/persistentvolumeclaims", {})
-        found += [f"the PersistentVolumeClaim {space}/{one.name}" for one in claims if _VOLUME.fullmatch(one.name)]
+        found += [f"the PersistentVolumeClaim {space}/{one.name}" for one in claims if is_of_database(one.name)]
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from ..errors import Code
 from ..ownership.accounting import CRDS, DATABASE, OPERATOR, SLURM
 from ..ownership.connection import STORAGE
 from .accounting_steps import Values, at, full_name
+from .claims import claim_of_database, claim_of_slurmctld
 from .observation import MARIADB, Observed, Owned, Place
 from .obstacle import Obstacle, warning
 from .password import password_flaws
@@ -60,7 +61,7 @@ def release_of(plan: Plan, component: str) -> Release | None:
 def database_claim(plan: Plan, values: Mapping[str, Values]) -> Place | None:
     """The volume of the provided database (3.2)."""
     release = release_of(plan, DATABASE)
-    return (release.namespace, f"storage-{at(values[DATABASE], 'fullnameOverride')}-0") if release else None
+    return (release.namespace, claim_of_database(at(values[DATABASE], "fullnameOverride"))) if release else None
 
 
 def database_secrets(plan: Plan, values: Mapping[str, Values]) -> dict[Place, str]:
@@ -90,7 +91,7 @@ def controller_storage(plan: Plan, values: Mapping[str, Values]) -> Storage | No
     return Storage(
         SLURM,
         "controller.persistence.storageClassName",
-        (release.namespace, f"statesave-{name}-controller-0"),
+        (release.namespace, claim_of_slurmctld(name)),
     )
 
 

@@ -19,6 +19,7 @@ from ..cluster.release_state import Installed as ReleaseState
 from ..cluster.removal import Leaving
 from ..ownership.accounting import DATABASE, DATABASE_STACK, OPERATOR, SLURM
 from .accounting_steps import at, full_name
+from .claims import all_like, claim_of_database, claim_of_slurmctld
 from .installed import Installed, Recorded
 from .observation import Place
 from .obstacle import Obstacle, warning
@@ -27,7 +28,6 @@ from .release_in_between import release_in_between
 _CRD = re.compile(r"^kind:\s*\"?CustomResourceDefinition\b", re.MULTILINE)
 _KEPT = re.compile(r"^\s+\"?helm\.sh/resource-policy\"?:\s*\"?keep\b", re.MULTILINE)
 _DROPPED = {"MariaDB": "the database", "Database": "the database", "User": "the account", "Grant": "its rights"}
-_DATABASE_CLAIM = "storage-"
 _SECRETS = ("mariadb.rootPasswordSecretKeyRef.name", "mariadb.passwordSecretKeyRef.name")
 
 
@@ -111,16 +111,11 @@ def claims_of(removal: Removal, found: Mapping[Place, ReleaseState | None]) -> I
     and of the state of slurmctld (2.6). StatefulSets leave them behind."""
     database = database_place(removal, found)
     if database:
-        yield database[0], re.compile(rf"{_DATABASE_CLAIM}{re.escape(database[1])}-\d+")
+        yield database[0], all_like(claim_of_database(database[1]))
     for one in removal.order:
         state = found.get((one.namespace, one.name))
         if (one.component, one.name) == (SLURM, SLURM) and state is not None:
-            yield one.namespace, re.compile(rf"statesave-{re.escape(full_name(state.values, one.name))}-controller-\d+")
-
-
-def is_of_database(claim: str) -> bool:
-    """Whether a claim of ours is one that Secrets open."""
-    return claim.startswith(_DATABASE_CLAIM)
+            yield one.namespace, all_like(claim_of_slurmctld(full_name(state.values, one.name)))
 
 
 def is_made_of(found: Object, database: str) -> bool:

@@ -17,6 +17,7 @@ from ..cluster.discovery import Group, discover
 from ..cluster.read import Object, Reader
 from ..cluster.release_state import Installed as ReleaseState
 from ..cluster.release_state import find
+from ..deployment.claims import is_of_database
 from ..deployment.installed import UNINSTALLED, UNINSTALLING, Installed, Recorded, read_record, to_text
 from ..deployment.observation import MARIADB, Place
 from ..deployment.obstacle import ERROR, Obstacle
@@ -31,7 +32,6 @@ from ..deployment.uninstall import (
     database_place,
     database_secrets,
     is_made_of,
-    is_of_database,
     judge_removal,
     plan_removal,
     releases_in_between,
