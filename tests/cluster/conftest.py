@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,16 +26,18 @@ from ansible_collections.aicr.runtime.tests.cluster.deployments import Deploymen
 from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 ELSEWHERE = os.environ.get("AICR_TEST_KUBECONFIG")
+_LONG = {"charts", "beds", "costs", "helm", "slurm"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes longest comes first, for workers shall end at about the same time: stories of deployments, and the
-    clusters of thousands of nodes.
+    """What takes longest comes first, for workers shall end at about the same time: the files in which something is
+    deployed or thousands of nodes are made, then those with the most tests.
 
     On another cluster the tests of the bed itself say nothing, so they are no part of the run.
     """
-    long = {item.path for item in items if {"charts", "beds", "costs"} & {*getattr(item, "fixturenames", ())}}
-    items.sort(key=lambda item: item.path not in long)
+    long = {item.path for item in items if _LONG & {*getattr(item, "fixturenames", ())}}
+    tests = Counter(item.path for item in items if item.path not in long)
+    items.sort(key=lambda item: (item.path not in long, -tests[item.path]))
     if ELSEWHERE:
         ours = [item for item in items if "bed" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=ours)
