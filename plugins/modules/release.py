@@ -14,8 +14,9 @@ description:
   - Reads through the API what is installed, and starts C(helm) once for each release that is not as it shall be. Where
     nothing is to be done, C(helm) is not started, and need not be there.
   - A release is installed or upgraded if it is absent, if its newest revision is not C(deployed), or if the name, the
-    version or the content of its chart or any of its values differ. What a chart renders does not count, so a chart
-    that makes a random password is not installed anew each time.
+    version or the content of its chart or any of its values differ, or if an object of it is not there any more.
+    What a chart renders does not count, so a chart that makes a random password is not installed anew each time, and
+    an object that somebody has edited stays so. Jobs and pods may be over.
   - The content of a chart is known where the chart lies on the controller. It is kept as the label
     C(aicr.run/chart-digest) of the release.
   - A release in the middle of an operation (C(pending-install), C(pending-upgrade), C(pending-rollback),

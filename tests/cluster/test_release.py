@@ -33,6 +33,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.release impor
 from ansible_collections.aicr.runtime.tests.cluster.bed import Bed, Object
 from ansible_collections.aicr.runtime.tests.cluster.bed.eventually import eventually
 from ansible_collections.aicr.runtime.tests.cluster.bed.faults import Fault, FaultyApi, Kind
+from ansible_collections.aicr.runtime.tests.cluster.deployments import absent
 from ansible_collections.aicr.runtime.tests.integration.conftest import Ansible
 
 SECRET = "planted-0b5c9e-secret"
@@ -234,6 +235,22 @@ def test_it_is_checked_installed_left_alone_and_upgraded(releases: Releases, bed
     changed = releases.run({**wanted, "set_values": {"given": "something"}}, diff=True)
     assert only(changed)["why"] == "its values differ: given" and only(changed)["revision"] == 2
     assert not releases.run({**wanted, "set_values": {"given": "something"}})["changed"]
+
+
+def test_objects_that_somebody_has_removed_are_put_back(releases: Releases, bed: Bed, tmp_path: Path) -> None:
+    """Helm's record says that all is as it shall be; the cluster does not."""
+    namespace = releases.namespace()
+    wanted = {"name": "demo", "namespace": namespace, "chart": str(chart(tmp_path))}
+    releases.run(wanted)
+    place = f"/api/v1/namespaces/{namespace}/configmaps/demo"
+    bed.api.delete(place)
+    checked = releases.run(wanted, check=True)
+    assert checked["changed"] and only(checked)["why"] == "of its objects there are not: ConfigMap demo"
+    assert absent(bed, place)
+    mended = releases.run(wanted)
+    assert mended["changed"] and only(mended)["why"] == only(checked)["why"] and only(mended)["revision"] == 2
+    assert not absent(bed, place)
+    assert not releases.run(wanted)["changed"]
 
 
 def test_without_a_helm_nothing_is_done_where_nothing_is_to_be(releases: Releases, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import json
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from fake_api import FakeApi, Request
@@ -22,6 +23,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.access import
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.chart_source import Chart, locate
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.connection import Connection, Deadline
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.helm_error import explained
+from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.presence import Presence
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.read import Reader
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release import Wanted, plan, reasons
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release_state import ATTEMPT_LABEL, Installed, find
@@ -154,6 +156,11 @@ INSTALLED = Installed(3, "deployed", "demo", "1.0.0", "abc", {"a": 1})
 WANTED = Wanted("slurm", "demo", "demo", Chart("demo", "v1.0.0", "demo", None, "abc"), {"a": 1.0})
 
 
+def lacking(*names: str) -> Presence:
+    """What finds every object of a release but these."""
+    return cast(Any, SimpleNamespace(missing=lambda _manifest, _namespace: [*names]))
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -171,17 +178,24 @@ WANTED = Wanted("slurm", "demo", "demo", Chart("demo", "v1.0.0", "demo", None, "
     ],
 )
 def test_why_a_release_is_upgraded(change: dict[str, Any], why: str) -> None:
-    assert "; ".join(reasons(WANTED, Installed(**{**vars(INSTALLED), **change}))) == why
+    assert "; ".join(reasons(WANTED, Installed(**{**vars(INSTALLED), **change}), lacking())) == why
+
+
+def test_a_release_that_lacks_an_object_is_upgraded_and_the_first_are_named() -> None:
+    names = [f"Secret s{number}" for number in range(20)]
+    (why,) = reasons(WANTED, INSTALLED, lacking(*names))
+    assert why.startswith("of its objects there are not: Secret s0, Secret s1")
+    assert why.endswith("more")
 
 
 def test_a_chart_from_afar_is_known_by_name_and_version() -> None:
     wanted = Wanted("slurm", "demo", "demo", Chart("demo", "1.0.0", "oci://example.com/demo"), {"a": 1})
-    assert not list(reasons(wanted, INSTALLED))
+    assert not list(reasons(wanted, INSTALLED, lacking()))
 
 
 def test_of_many_values_the_first_are_named_and_none_is_shown() -> None:
     wanted = Wanted("slurm", "demo", "demo", WANTED.chart, {f"key{n}": "secret-text" for n in range(20)})
-    (why,) = reasons(wanted, INSTALLED)
+    (why,) = reasons(wanted, INSTALLED, lacking())
     assert "key0" in why and "15 more" in why and "secret-text" not in why
 
 

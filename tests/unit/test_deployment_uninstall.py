@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import AccountingMode
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release_state import Installed as State
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.installed import Installed, Recorded
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.obstacle import Obstacle
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.uninstall import (
     Asked,
     Removal,
@@ -124,16 +125,20 @@ def of_mariadb(kind: str, policy: str | None, name: str = "mariadb") -> dict[str
 
 
 def judged(
-    policy: str | None, asked: Asked = NOTHING, others: tuple[str, ...] = (), made: tuple[Any, ...] = ()
+    policy: str | None, asked: Asked = NOTHING, others: tuple[Any, ...] = (), made: tuple[Any, ...] = ()
 ) -> list[str]:
+    return [each.check for each in obstacles(policy, asked, others, made)]
+
+
+def obstacles(policy: str | None, asked: Asked, others: tuple[Any, ...], made: tuple[Any, ...]) -> list[Obstacle]:
     state = found(*STACK, fullnameOverride="mariadb")
     removal = plan_removal(record(STACK), state, asked)
     ours = database_place(removal, state)
     assert ours == ("slurm", "mariadb")
-    servers: dict[tuple[str, str], Any] = {("elsewhere", name): {} for name in others}
+    servers: dict[tuple[str, str], Any] = {("elsewhere", one["metadata"]["name"]): one for one in others}
     servers[ours] = of_mariadb("MariaDB", policy)
-    obstacles = judge_removal(removal, asked, servers, ours, made, has_volume=True)
-    return [each.check for each in obstacles if each.check != "kept"]
+    found_out = judge_removal(removal, asked, servers, ours, made, has_volume=True)
+    return [each for each in found_out if each.check != "kept"]
 
 
 def test_an_operator_that_would_drop_the_database_is_told_before() -> None:
@@ -160,7 +165,18 @@ def test_what_goes_with_a_mariadb_is_what_was_made_of_it() -> None:
 
 
 def test_an_operator_that_others_need_stays() -> None:
-    assert judged("Skip", others=("theirs",)) == ["mariadb"]
+    assert judged("Skip", others=(of_mariadb("MariaDB", "Skip", "theirs"),)) == ["mariadb"]
+
+
+def test_a_server_that_its_operator_has_not_finished_with_is_nobody_elses() -> None:
+    """Helm has forgotten a release whose removal took too long, and its server is no longer known as ours."""
+    theirs, left = of_mariadb("MariaDB", "Skip", "theirs"), of_mariadb("MariaDB", "Skip", "left")
+    left["metadata"]["deletionTimestamp"] = "2026-12-01T04:00:00Z"
+    (leaving,) = obstacles("Skip", NOTHING, (left,), ())
+    assert "MariaDB elsewhere/left: is being deleted" in leaving.what
+    assert "remove them first" not in leaving.way_out
+    both = obstacles("Skip", NOTHING, (left, theirs), ())
+    assert [("left" in one.what, "theirs" in one.what) for one in both] == [(True, False), (False, True)]
 
 
 def test_secrets_alone_would_leave_a_volume_that_nothing_opens() -> None:

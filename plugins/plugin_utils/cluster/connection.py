@@ -458,9 +458,9 @@ def _lost(login: Login, error: BaseException, deadline: Deadline) -> AicrError:
         return TransportLost(f"{what}: its name cannot be resolved", "check the URL, and the proxy if there is one")
     if any(isinstance(link, urllib3.exceptions.ReadTimeoutError) for link in chain):
         return TransportLost(f"{what}: said nothing for {min(SILENCE_SECONDS, deadline.seconds):g} s", "is it alive?")
-    if any(isinstance(link, urllib3.exceptions.ConnectTimeoutError) for link in chain):
+    refused = any(isinstance(link, NewConnectionError) for link in chain)  # to urllib3 one that timed out as well
+    if not refused and any(isinstance(link, urllib3.exceptions.ConnectTimeoutError) for link in chain):
         return TransportLost(f"{what}: cannot be reached, the connection timed out", "is there a way to it from here?")
     said = next((link.strerror for link in chain if isinstance(link, OSError) and link.strerror), None)
-    refused = any(isinstance(link, NewConnectionError) for link in chain)
     hint = "is it running, and reachable from here?" if refused or proxied else ""
     return TransportLost(f"{what}: {said or 'the connection broke'}", hint)

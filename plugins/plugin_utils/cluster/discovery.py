@@ -74,12 +74,22 @@ def find_kind(reader: Reader, api_version: str, kind: str) -> Kind | None:
 
     :raises AicrError: an answer that is none: what is not known is not absent.
     """
+    return kinds(reader, api_version).get(kind)
+
+
+def kinds(reader: Reader, api_version: str) -> dict[str, Kind]:
+    """All kinds of a version by name; none if it is not served.
+
+    :raises AicrError: see :func:`find_kind`.
+    """
     served = reader.find(_base(api_version))
+    found: dict[str, Kind] = {}
     for resource in (served or {}).get("resources") or ():
         name = str(resource.get("name"))
-        if resource.get("kind") == kind and "/" not in name:
-            return Kind(api_version, name, bool(resource.get("namespaced")))
-    return None
+        if "/" not in name:
+            kind = Kind(api_version, name, bool(resource.get("namespaced")))
+            found.setdefault(str(resource.get("kind")), kind)
+    return found
 
 
 def _base(api_version: str) -> str:

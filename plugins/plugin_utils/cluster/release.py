@@ -23,6 +23,7 @@ from .chart_source import Chart, same_version
 from .connection import Connection, Deadline
 from .helm import Helm, Upgrade
 from .helm_error import PASSING, SERVER_FAULT
+from .presence import Presence
 from .read import Reader
 from .release_state import ATTEMPT_LABEL, DIGEST_LABEL, UNDER_LEASE, Installed, find, mark_failed, way_out
 from .release_values import differences, texts
@@ -113,11 +114,23 @@ def plan(connection: Connection, wanted: Sequence[Wanted], *, recover: bool = Fa
         for one, installed in pairs
         if installed and installed.is_pending and not (recover and installed.is_left_by_a_run)
     )
-    return [Planned(one, installed, tuple(reasons(one, installed))) for one, installed in pairs]
+    presence = Presence(reader)
+    return [Planned(one, installed, reasons(one, installed, presence)) for one, installed in pairs]
 
 
-def reasons(wanted: Wanted, installed: Installed | None) -> Iterator[str]:
-    """Why a release is to be installed or upgraded; values are named, never shown."""
+def reasons(wanted: Wanted, installed: Installed | None, presence: Presence) -> tuple[str, ...]:
+    """Why a release is to be installed or upgraded; values are named, never shown.
+
+    :param presence: what else somebody may have removed of one that is recorded as it shall be.
+    """
+    recorded = tuple(_differing(wanted, installed))
+    if recorded or installed is None:
+        return recorded
+    gone = presence.missing(installed.manifest, wanted.namespace)
+    return (f"of its objects there are not: {_some(gone)}",) if gone else ()
+
+
+def _differing(wanted: Wanted, installed: Installed | None) -> Iterator[str]:
     if installed is None or installed.status == "uninstalled":
         yield "it is not installed"
         return
@@ -130,8 +143,12 @@ def reasons(wanted: Wanted, installed: Installed | None) -> Iterator[str]:
         yield "the content of its chart differs" if installed.digest else "the content of its chart is not known"
     paths = differences(installed.values, wanted.values)
     if paths:
-        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-        yield f"its values differ: {', '.join(paths[:_SHOWN])}{more}"
+        yield f"its values differ: {_some(paths)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
 
 
 def bring_about(

@@ -11,7 +11,7 @@ Secrets that open the latter, unless each is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..cluster.read import Object
@@ -165,11 +165,19 @@ def judge_removal(
                 "aicr_remove_data=true if the accounting history is to go",
             )
     if any(release.component == OPERATOR for release in removal.order):
-        others = ", ".join("/".join(place) for place in sorted(servers) if place != ours)
-        if others:
+        others = [place for place in sorted(servers) if place != ours]
+        leaving = [place for place in others if servers[place]["metadata"].get("deletionTimestamp")]
+        strange = [place for place in others if place not in leaving]
+        if leaving:
             yield Obstacle(
                 "mariadb",
-                f"MariaDB {others}: not of this deployment, but run by its operator, which would go",
+                f"MariaDB {_places(leaving)}: is being deleted, which its operator, which would go, has not finished",
+                "see to the operator until it is gone: its log says what keeps it, such as missing rights",
+            )
+        if strange:
+            yield Obstacle(
+                "mariadb",
+                f"MariaDB {_places(strange)}: not of this deployment, but run by its operator, which would go",
                 "remove them first, or hand them over to another mariadb-operator",
             )
     if asked.secrets and has_volume and not asked.data:
@@ -180,3 +188,7 @@ def judge_removal(
         )
     for release, why in removal.stays.items():
         yield warning("kept", f"release {release.namespace}/{release.name} stays: {why}", "")
+
+
+def _places(places: Iterable[Place]) -> str:
+    return ", ".join("/".join(place) for place in places)

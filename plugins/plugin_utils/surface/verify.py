@@ -18,6 +18,7 @@ from typing import Any
 
 from ..artifacts.versions import RELEASE
 from ..cluster.connection import Connection, Deadline
+from ..cluster.presence import Presence
 from ..cluster.read import Reader
 from ..cluster.release import Wanted, reasons
 from ..cluster.release_state import find
@@ -215,11 +216,12 @@ def _record_tests(record: Installed | None, trouble: str, plan: Plan) -> Iterato
 
 def _release_tests(connection: Connection, planned: Planned, source: str | None) -> Iterator[Test]:
     reader = Reader(connection, Deadline(_READ_SECONDS))
+    presence = Presence(reader)
     for release in planned.plan.releases:
         begun = time.monotonic()
         wanted: Wanted = wanted_release(release.to_item(), source)
         try:
-            why = "; ".join(reasons(wanted, find(reader, wanted.namespace, wanted.name)))
+            why = "; ".join(reasons(wanted, find(reader, wanted.namespace, wanted.name), presence))
         except AicrError as error:
             why = _unknown(error)
         yield Test(
