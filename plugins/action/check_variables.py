@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible.errors import AnsibleError
+
+from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import invalid
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.action import Action, secrets
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.imports import Imports
 from ansible_collections.aicr.runtime.plugins.plugin_utils.surface.options import CHECK_VARIABLES, Options
@@ -32,7 +35,7 @@ class ActionModule(Action):
 
     def make(self, options: Options) -> Checked:
         names = [name for name in self._task_vars if name.startswith(PREFIX)]
-        values = {name: self._templar.template(self._task_vars[name]) for name in names if name in SPEC}
+        values = {name: self._value(name) for name in names if name in SPEC}
         self.hidden |= secrets(SPEC, values)
         play: Any = self._task._parent._play
         return check_variables(
@@ -44,3 +47,17 @@ class ActionModule(Action):
             play.serial,
             options.environ,
         )
+
+    def _value(self, name: str) -> Any:
+        """What a variable holds.
+
+        :raises AicrError: INVALID_REQUEST for one that cannot be had, or is omit, which leaves out options alone.
+        """
+        hint = "define what it refers to, have it hold null, or leave the variable out"
+        try:
+            value = self._templar.template(self._task_vars[name])
+        except AnsibleError as error:
+            raise invalid(f"{name}: {error.message}", hint) from error
+        if isinstance(value, str) and value == self._task_vars.get("omit"):  # ansible-core 2.18 makes no error of it
+            raise invalid(f"{name}: A template was resolved to an Omit scalar.", hint)
+        return value

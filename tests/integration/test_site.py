@@ -29,6 +29,7 @@ AFTERWARDS = (
     "Say what was made",
     "Say how far each cluster came",
     "Say how many readings of each cluster have changed",
+    "Note one that came to its end",
     "Fail",
 )
 
@@ -140,7 +141,7 @@ def test_no_name_of_a_host_leads_out_of_the_artifacts(ansible: Ansible, stage: s
     work.mkdir(parents=True)
     own = work / "recipe.yaml"
     own.write_text("mine")
-    names = ["../x", "..", ".", "a/../../y", str(ansible.folder / "abs"), ".hidden", "n" * 201]
+    names = ["../x", "..", ".", "a/../../y", str(ansible.folder / "abs"), ".hidden", "n" * 201, "a$HOME"]
     inventory = work / "hosts.json"
     inventory.write_text(
         json.dumps({"all": {"hosts": {name: {} for name in names}, "vars": {"aicr_criteria": CRITERIA}}})

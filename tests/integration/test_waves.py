@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def site(ansible: Ansible, broken: tuple[str, ...], expect: int, *arguments: str
 def outcome(ansible: Ansible, ran: Run) -> str:
     """One letter for each cluster: made, failed, not begun."""
     made = [(ansible.folder / "artifacts" / name / "recipe.yaml").exists() for name in FLEET]
-    ends = {name: result.get("msg", "") for name, result in ran.results.get("Fail", {}).items()}
+    ends = {name: one["msg"] for name, one in ran.results.get("Fail", {}).items() if one["status"] == "failed"}
     letters = {name: "n" if ends.get(name, "").startswith("not begun") else "f" for name in ends}
     assert [letters.get(name, "m") == "m" for name in FLEET] == made
     return "".join(letters.get(name, "m") for name in FLEET)
@@ -80,6 +81,75 @@ def test_where_nobody_says_yes_nothing_more_begins(ansible: Ansible) -> None:
     assert "nobody said yes to this wave" in ran.output
 
 
+def test_one_that_cannot_be_reached_is_counted_like_any_that_fails(ansible: Ansible) -> None:
+    """Ansible itself would drop it, and end with a wave of which nobody is left: nothing would tell of the others."""
+    machine = {"ansible_connection": "local"}
+    gone = {"ansible_host": "127.0.0.1", "ansible_port": 1}
+    hosts = {name: gone if name == "a" else machine for name in FLEET}
+    common = {"aicr_host_snapshot": True, "aicr_criteria": CRITERIA, "aicr_fail_on_error": False}
+    inventory = ansible.folder / "inventory.json"
+    inventory.write_text(json.dumps({"all": {"hosts": hosts, "vars": common}}), encoding="utf-8")
+    for variables, expected in (
+        ({"aicr_serial": 1, "aicr_max_failures": 3}, "fmmm"),
+        ({"aicr_serial": "1,100%"}, "fnnn"),
+    ):
+        given = ["-e", json.dumps(variables)]
+        shutil.rmtree(ansible.folder / "artifacts", ignore_errors=True)
+        ran = ansible.playbook("aicr.runtime.site", *given, inventory=str(inventory), expect=2)
+        assert outcome(ansible, ran) == expected
+        assert "the machine cannot be reached" in ran.result("Fail", "a")["msg"]
+
+
+def test_nodes_that_cannot_be_reached_are_named_and_stop_their_cluster_alone(ansible: Ansible) -> None:
+    gone = {"ansible_host": "127.0.0.1", "ansible_port": 1}
+    inventory = ansible.folder / "inventory.json"
+    document = {
+        "all": {
+            "hosts": {"a": {"aicr_host": "https://127.0.0.1:1", "aicr_api_key": "nobody-s"}, "b": {}},
+            "vars": {"aicr_criteria": CRITERIA, "aicr_max_failures": 2},
+            "children": {"aicr_nodes_a": {"hosts": {"n1": gone, "n2": gone}}},
+        }
+    }
+    inventory.write_text(json.dumps(document), encoding="utf-8")
+    ran = ansible.playbook("aicr.runtime.site", inventory=str(inventory), expect=2)
+    why = ran.result("Fail", "a")["msg"]
+    assert "nodes cannot be reached: n1 (" in why and ", n2 (" in why
+    assert (ansible.folder / "artifacts" / "b" / "recipe.yaml").exists()
+
+
+def test_the_others_come_to_their_end_whatever_ansible_cfg_says(ansible: Ansible) -> None:
+    ansible.environment["ANSIBLE_ANY_ERRORS_FATAL"] = "true"
+    assert outcome(ansible, site(ansible, ("b",), 2)) == "mfmm"
+
+
+def test_after_it_those_that_are_well_go_on_to_the_next_play(ansible: Ansible) -> None:
+    """As after any playbook. A play of which every host fails would end what imports it."""
+    again = {"import_playbook": "aicr.runtime.site"}
+    after = {"hosts": "all", "gather_facts": False, "tasks": [{"name": "Go on", "ansible.builtin.debug": {"msg": "x"}}]}
+    playbook = ansible.folder / "after.yml"
+    playbook.write_text(json.dumps([again, again, after]), encoding="utf-8")
+    site(ansible, (), 0)
+    hosts: dict[str, Any] = {name: {"aicr_criteria": {"service": "nonsense"}} if name == "b" else {} for name in FLEET}
+    inventory = ansible.folder / "inventory.json"
+    inventory.write_text(json.dumps({"all": {"hosts": hosts, "vars": {"aicr_criteria": CRITERIA}}}), encoding="utf-8")
+    ran = ansible.playbook(str(playbook), inventory=str(inventory), expect=2)
+    assert set(ran.results["Go on"]) == {"a", "c", "d"}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("{{ omit }}", "Omit"), ("{{ nothing_such | default(omit) }}", "Omit"), ("{{ nothing_such }}", "nothing_such")],
+)
+def test_a_variable_that_cannot_be_had_is_named(ansible: Ansible, value: str, said: str) -> None:
+    inventory = ansible.folder / "inventory.json"
+    document = {"all": {"hosts": {"a": {"aicr_slurm_accounting_mode": value, "aicr_criteria": CRITERIA}}}}
+    inventory.write_text(json.dumps(document), encoding="utf-8")
+    ran = ansible.playbook("aicr.runtime.recipe", inventory=str(inventory), expect=2)
+    error = ran.result("Check the variables", "a")["error"]
+    assert error["code"] == "INVALID_REQUEST" and error["message"].startswith("aicr_slurm_accounting_mode: ")
+    assert said in error["message"]
+
+
 IN_WAVES = [path for path in sorted((CHECKOUT / "playbooks").glob("*.yml")) if "\n  serial:" in path.read_text("utf-8")]
 
 
@@ -91,7 +161,7 @@ def test_only_one_play_works_on_clusters(playbook: Path) -> None:
     assert after
     tasks = [task for play in after for task in told_by(play["tasks"], playbook.parent)]
     used = {key for task in tasks for key in task if key.startswith(("ansible.", "aicr."))}
-    assert used <= {"ansible.builtin.debug", "ansible.builtin.fail", "ansible.builtin.set_stats"}
+    assert used <= {f"ansible.builtin.{name}" for name in ("debug", "fail", "set_stats", "add_host")}
 
 
 def told_by(tasks: list[dict[str, Any]], folder: Path) -> Iterator[dict[str, Any]]:

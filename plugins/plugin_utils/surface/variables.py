@@ -48,7 +48,8 @@ MAX_BYTES = 200
 """A file beside the folder has the folder's name and an ending, and 255 bytes are all that a file system takes."""
 
 _PLAYBOOKS_OWN = ("dest", "format", "return_document")
-_SEGMENT = re.compile(r"[^./\x00-\x1f\x7f-\x9f\u2028\u2029][^/\x00-\x1f\x7f-\x9f\u2028\u2029]*")
+_SEGMENT = re.compile(r"[^.$/\x00-\x1f\x7f-\x9f\u2028\u2029][^$/\x00-\x1f\x7f-\x9f\u2028\u2029]*")
+"""Without a dollar sign, behind which a path takes what a variable of the environment holds."""
 
 
 def _variables(
@@ -171,7 +172,8 @@ def check_variables(
         problems.append(
             invalid(
                 f"the host name {json.dumps(host[:40], ensure_ascii=False)} cannot be the name of a folder",
-                f"rename the host: no slash, no dot at its start, no control characters, at most {MAX_BYTES} bytes",
+                "rename the host: no slash or dollar sign, no dot at its start, no control characters, "
+                f"at most {MAX_BYTES} bytes",
             )
         )
     spec = {**EVERYWHERE, **{name: option for stage in stages for name, option in STAGES[stage].items()}}
