@@ -298,10 +298,16 @@ def _dump(document: Any) -> str:
     return text.removesuffix("...\n")
 
 
+@lru_cache(maxsize=1)
+def _composed(text: str | bytes) -> yaml.Node | None:
+    """The nodes of a text; many places of the same one are asked for in a row."""
+    return yaml.compose(text, _Loader)
+
+
 def line_of(text: str | bytes, path: Sequence[str | int]) -> int | None:
     """The line (from 1) at which a path of keys and positions stands, or of its nearest existing ancestor."""
     try:
-        node = yaml.compose(text, _Loader)
+        node = _composed(text)
     except yaml.YAMLError:
         return None
     line: int | None = None if node is None else node.start_mark.line + 1

@@ -8,13 +8,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils.artifacts.recipe import AccountingMode
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.lease import Holder, Place
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release_state import Installed as ReleaseState
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import observation
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.installed import Installed, Recorded
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.observation import Observed, Owned
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.obstacle import Obstacle
@@ -607,3 +608,11 @@ def test_everything_is_told_at_once_and_errors_first() -> None:
         ("error", "storage"),
         ("warning", "lease"),
     ]
+
+
+def test_a_release_of_which_only_the_history_is_left_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a volume without its passwords would be taken for one that is in use."""
+    states = {name: ReleaseState(3, name, "demo", "9.0.0") for name in ("uninstalled", "deployed", "failed")}
+    monkeypatch.setattr(observation, "find", lambda _reader, _namespace, name: states.get(name))
+    found = {name: observation.release_at(cast(Any, None), ("slurm", name)) for name in (*states, "nothing")}
+    assert found == {**states, "uninstalled": None, "nothing": None}

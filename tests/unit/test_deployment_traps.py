@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.explanation import last_errors
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.traps import ERRNOS, crashes, hints
 
 
@@ -60,3 +61,21 @@ def test_a_crash_loop_is_that_of_the_daemon() -> None:
     pod = {"metadata": {"labels": {"app.kubernetes.io/name": "slurmctld"}}, "status": waiting}
     assert crashes(pod, "slurmctld") and not crashes(pod, "slurmdbd")
     assert not crashes({**pod, "status": {}}, "slurmctld")
+
+
+def test_of_a_log_the_last_errors_are_told_and_no_part_of_a_password() -> None:
+    """A password with a blank ends in the middle for slurmdbd, which prints its rest (slurm-accounting.md 4.4)."""
+    log = """slurmdbd: debug: all is well
+slurmdbd: error: mysql_real_connect failed: 2005
+slurmdbd: error: mysql_real_connect failed: 2005
+slurmdbd: error: _parse_next_key: Parsing error at unrecognized key: rest-of-password
+slurmdbd: fatal: Parse error in file /etc/slurm/slurmdbd.conf line 12: " rest-of-password"
+"""
+    assert last_errors(log) == [
+        "slurmdbd: error: _parse_next_key: Parsing error at unrecognized key",
+        "slurmdbd: fatal: Parse error in file /etc/slurm/slurmdbd.conf line 12",
+    ]
+    assert last_errors(log[: log.index("slurmdbd: error: _parse")]) == [
+        "slurmdbd: error: mysql_real_connect failed: 2005"
+    ]
+    assert last_errors("") == []

@@ -95,6 +95,19 @@ def test_a_chart_whose_crds_helm_keeps_holds_none() -> None:
 
 
 @pytest.mark.parametrize(
+    "manifest",
+    [
+        "kind: 'CustomResourceDefinition'\nmetadata: {name: x}\n",
+        '{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "x"}}',
+        f"apiVersion: v1\nkind: List\nitems:\n- kind: CustomResourceDefinition\n  metadata: {{name: x}}\n{KEPT}",
+        "kind: CustomResourceDefinition  # a comment with helm.sh/resource-policy: keep\nmetadata:\n  name: x\n",
+    ],
+)
+def test_a_crd_is_one_however_it_is_written(manifest: str) -> None:
+    assert holds_crds(manifest)
+
+
+@pytest.mark.parametrize(
     ("name", "whose"),
     [
         ("storage-slurm-accounting-mariadb-0", True),

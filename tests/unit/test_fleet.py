@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.aicr.runtime.plugins.plugin_utils import yamlio
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
@@ -228,6 +229,23 @@ def test_what_is_wrong_is_refused_by_file_line_and_key(folder: Folder, text: str
 def test_a_fleet_that_cannot_be_read_is_not_called_empty(folder: Folder, text: str) -> None:
     said = str(folder.refusal(text))
     assert "must be a" in said and "no cluster" not in said
+
+
+def test_the_places_of_many_clusters_are_found_in_one_look(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[object] = []
+    compose = yaml.compose
+
+    def counting(*given: Any) -> Any:
+        looks.append(given)
+        return compose(*given)
+
+    monkeypatch.setattr(yaml, "compose", counting)
+    clusters = "".join(f"  c{number}: {{}}\n" for number in range(50))
+    hosts = folder.hosts(f"clusters:\n{clusters}")
+    assert [host.place for host in hosts.values()] == [
+        f"{folder.file}:{number + 2}: clusters.c{number}" for number in range(50)
+    ]
+    assert len(looks) <= 1
 
 
 def test_a_host_that_is_there_twice_is_refused_with_both_places(folder: Folder) -> None:

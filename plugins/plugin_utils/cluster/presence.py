@@ -37,7 +37,7 @@ class Presence:
         :param namespace: that of the release, in which objects are that name none.
         :raises AicrError: a rejected login or a lost transport; see :func:`request.is_gap`.
         """
-        wanted = [one for one in _heads(manifest) if _stays(one)]
+        wanted = [one for one in heads(manifest) if _stays(one)]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             gone = list(pool.map(lambda one: self._is_gone(one, namespace), wanted))
         return [
@@ -68,7 +68,7 @@ def _stays(one: Mapping[str, Any]) -> bool:
     return bool(named) and one.get("kind") not in (None, *_PASSING)
 
 
-def _heads(manifest: str) -> Iterator[dict[str, Any]]:
+def heads(manifest: str) -> Iterator[dict[str, Any]]:
     """Version, kind and metadata of each object. Nothing else is read where that can be told from the text alone, for
     definitions of kinds are long."""
     for part in _BOUNDARY.split(manifest):

@@ -131,7 +131,7 @@ def reasons(wanted: Wanted, installed: Installed | None, presence: Presence) -> 
 
 
 def _differing(wanted: Wanted, installed: Installed | None) -> Iterator[str]:
-    if installed is None or installed.status == "uninstalled":
+    if installed is None or installed.is_uninstalled:
         yield "it is not installed"
         return
     if installed.status != "deployed":

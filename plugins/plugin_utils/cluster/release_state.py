@@ -73,6 +73,11 @@ class Installed:
         return self.status in _PENDING
 
     @property
+    def is_uninstalled(self) -> bool:
+        """Whether nothing is left of it but its history, which Helm was told to keep."""
+        return self.status == "uninstalled"
+
+    @property
     def is_left_by_a_run(self) -> bool:
         """Whether it is pending, and a run made it that held the Lease.
 

@@ -36,7 +36,7 @@ class Leaving:
     @property
     def is_there(self) -> bool:
         """Whether there is something to remove; a history that was kept on purpose is none."""
-        return self.installed is not None and self.installed.status != "uninstalled"
+        return self.installed is not None and not self.installed.is_uninstalled
 
     def __str__(self) -> str:
         return f"release {self.namespace}/{self.name}"

@@ -27,6 +27,8 @@ SECONDS = 20.0
 """How long it may take to ask about everything."""
 _MOST_OBJECTS, _MOST_EVENTS, _MOST_PODS, _LOG_LINES = 6, 3, 3, 60
 _ERROR = re.compile(r"fatal|error|failed", re.IGNORECASE)
+_PARSED = re.compile(r"(pars(?:e|ing) error[^:]*):.*", re.IGNORECASE)
+"""What a daemon read where it could not, which is the end of a password that holds a blank (4.4)."""
 _LOGGED = ("slurmdbd", "slurmctld")
 
 
@@ -189,5 +191,10 @@ def _log(reader: Reader, pod: Mapping[str, Any]) -> Iterator[str]:
     with contextlib.suppress(AicrError):
         query = {"container": daemon, "tailLines": str(_LOG_LINES), "limitBytes": "65536"}
         text = ask(reader.connection, path, reader.deadline, query).body().decode(errors="replace")
-        errors = [" ".join(line.split()) for line in text.splitlines() if _ERROR.search(line)]
-        yield from list(dict.fromkeys(line[:300] for line in errors[-_LOG_LINES:]))[-2:]
+        yield from last_errors(text)
+
+
+def last_errors(log: str) -> list[str]:
+    """The last two different errors of a log, as far as anybody may read them."""
+    errors = [" ".join(_PARSED.sub(r"\1", line).split()) for line in log.splitlines() if _ERROR.search(line)]
+    return list(dict.fromkeys(line[:300] for line in errors[-_LOG_LINES:]))[-2:]

@@ -123,16 +123,16 @@ def observe(connection: Connection, wish: Wish) -> Observed:
                 found[place] = answer[0]
         return found
 
-    releases = known("release", wish.releases, lambda place: find(reader, *place))
+    releases = known("release", wish.releases, lambda place: release_at(reader, place))
     crds = known("CRDs of", wish.groups, lambda group: _crds(reader, group))
     owners = {one.release for found in crds.values() for one in found if one.release} - releases.keys()
-    releases |= known("release", owners, lambda place: find(reader, *place))
+    releases |= known("release", owners, lambda place: release_at(reader, place))
     nothing: tuple[Installed | None, AicrError | None] = (None, None)
     record, problem = read("the record of the last deployment", lambda: _record(reader, wish.record), nothing)
     database: tuple[str, ...] | None = ()
     if record is not None and record.state == BEGUN:
         recorded = {(one.namespace, one.name) for one in (*record.releases, *record.kept) if one.name in COMPONENTS}
-        releases |= known("release", recorded - releases.keys(), lambda place: find(reader, *place))
+        releases |= known("release", recorded - releases.keys(), lambda place: release_at(reader, place))
         spaces = {space for space, name in wish.releases | recorded if name == DATABASE}
         database = read("what there is of a database", lambda: _database(reader, spaces), None)
     return Observed(
@@ -152,6 +152,12 @@ def observe(connection: Connection, wish: Wish) -> Observed:
         _terminating(known("namespace", {space for space, _name in wish.releases}, lambda name: _leaves(reader, name))),
         tuple(gaps),
     )
+
+
+def release_at(reader: Reader, place: Place) -> ReleaseState | None:
+    """A release, unless it was uninstalled and Helm keeps its history."""
+    found = find(reader, *place)
+    return None if found and found.is_uninstalled else found
 
 
 def _crds(reader: Reader, group: str) -> tuple[Owned, ...]:

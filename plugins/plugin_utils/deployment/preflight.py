@@ -213,7 +213,7 @@ def _traces(question: Question, observed: Observed) -> Traces:
         recorded = {(one.namespace, one.name) for one in (*record.releases, *record.kept)}
         places |= {place for place in recorded if place[1] in (DATABASE, SLURM)}
     found = {place: observed.releases.get(place) for place in sorted(places)}
-    there = {name: state.values for (_space, name), state in found.items() if state and state.status != "uninstalled"}
+    there = {name: state.values for (_space, name), state in found.items() if state}
     return Traces(
         (*([f"the release {DATABASE}"] if DATABASE in there else ()), *(observed.database or ())),
         there.get(SLURM),

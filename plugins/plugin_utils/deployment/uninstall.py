@@ -13,7 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from ..cluster.presence import heads
 from ..cluster.read import Object
 from ..cluster.release_state import Installed as ReleaseState
 from ..cluster.removal import Leaving
@@ -25,8 +27,6 @@ from .observation import Place
 from .obstacle import Obstacle, warning
 from .release_in_between import release_in_between
 
-_CRD = re.compile(r"^kind:\s*\"?CustomResourceDefinition\b", re.MULTILINE)
-_KEPT = re.compile(r"^\s+\"?helm\.sh/resource-policy\"?:\s*\"?keep\b", re.MULTILINE)
 _DROPPED = {"MariaDB": "the database", "Database": "the database", "User": "the account", "Grant": "its rights"}
 _SECRETS = ("mariadb.rootPasswordSecretKeyRef.name", "mariadb.passwordSecretKeyRef.name")
 
@@ -62,7 +62,7 @@ def plan_removal(record: Installed, found: Mapping[Place, ReleaseState | None], 
     order = []
     for one in reversed((*left, *record.releases)):
         state = found.get((one.namespace, one.name))
-        if state is None or state.status == "uninstalled":
+        if state is None or state.is_uninstalled:
             continue
         if holds_crds(state.manifest) and not asked.crds:
             stays[one] = "it holds CRDs, and every object of their kinds would go with them (aicr_remove_crds)"
@@ -84,7 +84,13 @@ def _depth(one: Recorded) -> int:
 
 def holds_crds(manifest: str) -> bool:
     """Whether a CRD would go with a release; one that Helm is told to keep does not."""
-    return any(_CRD.search(part) and not _KEPT.search(part) for part in re.split(r"^---", manifest, flags=re.MULTILINE))
+    return any(one.get("kind") == "CustomResourceDefinition" and not _is_kept(one) for one in heads(manifest))
+
+
+def _is_kept(one: Mapping[str, Any]) -> bool:
+    metadata = one.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return isinstance(annotations, dict) and annotations.get("helm.sh/resource-policy") == "keep"
 
 
 def database_place(removal: Removal, found: Mapping[Place, ReleaseState | None]) -> Place | None:
