@@ -104,7 +104,10 @@ def test_a_job_that_verifies_fails_with_the_reason_when_something_is_gone(own: B
     assert job.recap["berlin"]["failures"] == 1
     assert "stopped at: Hold the cluster against its bundle" in job.output
     assert "slurm-operator-webhook" in job.output
-    assert report(controller, "failed") == ["slinky-slurm-operator: Deployment slinky/slurm-operator-webhook"]
+    assert report(controller, "failed") == [
+        "release slinky/slinky-slurm-operator",
+        "slinky-slurm-operator: Deployment slinky/slurm-operator-webhook",
+    ]
 
 
 def test_what_an_earlier_job_has_verified_is_told_no_more_once_a_test_fails(controller: Controller) -> None:
