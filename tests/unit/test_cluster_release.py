@@ -31,6 +31,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.release_value
     differences,
     formerly_private,
     merged,
+    texts,
 )
 from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.rendered import compared
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
@@ -188,6 +189,22 @@ def test_a_release_that_lacks_an_object_is_upgraded_and_the_first_are_named() ->
     assert why.endswith("more")
 
 
+def test_what_is_private_is_looked_for_as_it_may_be_written() -> None:
+    """A number as Helm keeps it, and each line of a text, which YAML moves in."""
+    private = {
+        "pin": 98765432.0,
+        "one": 7,
+        "yes": True,
+        "key": "-----BEGIN\n  Zm9vYmFy\n-----END\n",
+        "list": ["word", "x"],
+    }
+    found = texts(private)
+    assert {"98765432", "-----BEGIN", "Zm9vYmFy", "-----END", "word"} <= found
+    assert not {"7", "x", "True", "true", "1"} & found
+    shown, _unused = compared("kind: A\nmetadata: {name: a}\nkey: |\n  a\n  Zm9vYmFy\n", "", found)
+    assert "Zm9v" not in shown
+
+
 def test_a_chart_from_afar_is_known_by_name_and_version() -> None:
     wanted = Wanted("slurm", "demo", "demo", Chart("demo", "1.0.0", "oci://example.com/demo"), {"a": 1})
     assert not list(reasons(wanted, INSTALLED, lacking()))
@@ -225,8 +242,8 @@ def test_values_do_not_differ_from_themselves_as_helm_stores_them(values: dict[s
 
 @given(VALUES, VALUES)
 def test_values_differ_if_their_texts_do(one: dict[str, Any], other: dict[str, Any]) -> None:
-    texts = [json.dumps(as_helm_stores(values), sort_keys=True).replace("-0.0", "0.0") for values in (one, other)]
-    assert (differences(one, other) == []) is (texts[0] == texts[1])
+    stored = [json.dumps(as_helm_stores(values), sort_keys=True).replace("-0.0", "0.0") for values in (one, other)]
+    assert (differences(one, other) == []) is (stored[0] == stored[1])
 
 
 def test_a_file_that_holds_no_mapping_is_refused(tmp_path: Path) -> None:

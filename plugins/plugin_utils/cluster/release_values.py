@@ -44,7 +44,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def texts(values: object) -> frozenset[str]:
-    """Every text in values that is long enough to be looked for in other texts."""
+    """Every text, line of a text and number in values that is long enough to be looked for in other texts."""
     return frozenset(text for text in _texts(values) if len(text) >= _SHORTEST_SECRET)
 
 
@@ -86,6 +86,9 @@ def _differing(one: Any, other: Any, path: str) -> Iterator[str]:
 def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
+        yield from (line.strip() for line in value.splitlines())  # in YAML each stands in a place of its own
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield f"{value:.15g}"
     elif isinstance(value, Mapping):
         for item in value.values():
             yield from _texts(item)
