@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -22,6 +22,7 @@ from ansible_collections.aicr.runtime.plugins.plugin_utils.cluster.watch import 
 )
 from ansible_collections.aicr.runtime.plugins.plugin_utils.constraints.assertion import Assertion, Selection
 from ansible_collections.aicr.runtime.plugins.plugin_utils.constraints.assertion_tree import tree_of
+from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment import readiness
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.board import Board, targets_of
 from ansible_collections.aicr.runtime.plugins.plugin_utils.deployment.expectations import Expectation, Expected
 from ansible_collections.aicr.runtime.plugins.plugin_utils.errors import AicrError, Code
@@ -176,3 +177,28 @@ def test_judged_one_by_one_it_is_what_it_is_judged_at_once(states: list[str], re
     for key, found in reversed(objects.items()):
         made.take(Changed(Target("v1", "Thing", "n"), key, found), 0)
     assert made.components[0].aims[0].troubles == one.assertion.troubles(objects.values())
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "ends"),
+    [
+        (Code.SERVICE_UNAVAILABLE, None, False),
+        (Code.SERVICE_UNAVAILABLE, 503, False),
+        (Code.TIMEOUT, None, False),
+        (Code.UNAUTHORIZED, 401, True),
+    ],
+)
+def test_an_answer_that_is_late_at_the_last_look_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, code: Code, status: int | None, ends: bool
+) -> None:
+    """What only passes ends no wait; a login that is rejected does."""
+
+    def fail(*_unused: object) -> None:
+        raise AicrError(code, "no answer", details={} if status is None else {"status": status})
+
+    monkeypatch.setattr(readiness, "_read", fail)
+    if ends:
+        with pytest.raises(AicrError):
+            readiness._still(cast(Any, None), (), {})
+    else:
+        assert not readiness._still(cast(Any, None), (), {})

@@ -238,14 +238,14 @@ def _read(connection: Connection, board: Board, kinds: Mapping[Target, Kind | No
 
 
 def _still(connection: Connection, expected: Sequence[Expected], kinds: Mapping[Target, Kind | None]) -> bool:
-    """Whether everything holds of what the API server says now."""
+    """Whether everything holds of what the API server says now; it does not while there is no answer."""
     board = Board(expected)
     reader = Reader(connection, Deadline(REQUEST_SECONDS))
     try:
         fresh = {target: kind or find_target(reader, target) for target, kind in kinds.items()}
         _read(connection, board, fresh)
     except AicrError as error:
-        if not is_gap(error):
+        if not is_gap(error) and error.code is not Code.SERVICE_UNAVAILABLE:
             raise
         return False
     return not any(component.open for component in board.components)
