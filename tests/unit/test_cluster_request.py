@@ -100,6 +100,15 @@ def test_as_long_is_waited_as_the_server_asks(api: FakeApi) -> None:
     assert 1.0 <= time.monotonic() - begin < 3.0
 
 
+def test_a_server_that_asks_for_no_pause_gets_one(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "FIRST_PAUSE_SECONDS", 0.2)
+    api.trouble = lambda request: Reply(429, headers={"Retry-After": "0"})
+    with pytest.raises(AicrError) as caught:
+        reader(api, 1).get("/version")
+    assert caught.value.code is Code.TIMEOUT
+    assert 2 <= len(api.requests) <= 6
+
+
 def test_nobody_waits_longer_than_there_is_time(api: FakeApi) -> None:
     api.trouble = first(1, Reply(429, headers={"Retry-After": "60"}))
     begin = time.monotonic()

@@ -53,39 +53,70 @@ class Reader:
         take: Callable[[T, Object], None],
         query: Mapping[str, str] | None = None,
     ) -> T:
-        """What all objects of a list add up to.
+        """What all objects of a list add up to; see :func:`fold_list`."""
+        return fold_list(self.connection, path, lambda: self.deadline, start, take, query)[0]
 
-        When the list expires in the middle (410), everything starts again, once: what had been added up is thrown
-        away, so that no object counts twice and none is missed.
 
-        :param start: makes the empty sum.
-        :param take: adds an object to it, and must not keep the object.
-        :raises AicrError: as :func:`request.ask`; NOT_FOUND also where the kind is not served.
-        """
-        for last in (False, True):
-            total = start()
-            try:
-                for item in self._items(path, query or {}):
-                    take(total, item)
-                return total
-            except AicrError as error:
-                if error.details.get("status") == 404:
-                    raise not_found(f"{path}: the cluster has no such kind", "", **error.details) from error
-                if last or error.details.get("status") != EXPIRED:
-                    raise
-        raise AssertionError("unreachable")
+def fold_list(
+    connection: Connection,
+    path: str,
+    deadline: Callable[[], Deadline],
+    start: Callable[[], T],
+    take: Callable[[T, Object], None],
+    query: Mapping[str, str] | None = None,
+) -> tuple[T, Object | None]:
+    """What all objects of a list add up to, and the metadata of the list, ``None`` if it has none.
 
-    def _items(self, path: str, query: Mapping[str, str]) -> Iterator[Object]:
+    When the list expires in the middle (410), everything starts again, once: what had been added up is thrown
+    away, so that no object counts twice and none is missed.
+
+    :param deadline: asked before each page, until when to wait for it.
+    :param start: makes the empty sum.
+    :param take: adds an object to it, and must not keep the object.
+    :raises AicrError: as :func:`request.ask`; NOT_FOUND also where the kind is not served.
+    """
+    for last in (False, True):
+        total, pages = start(), _Pages(connection, path, deadline, query or {})
+        try:
+            for item in pages:
+                take(total, item)
+            return total, pages.metadata
+        except AicrError as error:
+            if error.details.get("status") == 404:
+                raise not_found(f"{path}: the cluster has no such kind", "", **error.details) from error
+            if last or error.details.get("status") != EXPIRED:
+                raise
+    raise AssertionError("unreachable")
+
+
+@dataclass
+class _Pages:
+    """The objects of a list, from its first page to its last.
+
+    :ivar metadata: that of the page that was read last; ``None`` if it has none.
+    """
+
+    connection: Connection
+    path: str
+    deadline: Callable[[], Deadline]
+    query: Mapping[str, str]
+    metadata: Object | None = None
+
+    def __iter__(self) -> Iterator[Object]:
         token = ""
         while True:
-            page = {**query, "limit": str(PAGE)} | ({"continue": token} if token else {})
-            header = yield from _Text(ask(self.connection, path, self.deadline, page), path).elements()
+            query = {**self.query, "limit": str(PAGE)} | ({"continue": token} if token else {})
+            answer = ask(self.connection, self.path, self.deadline(), query)
+            header = yield from _Text(answer, self.path).elements()
             metadata = header.get("metadata")
-            following = metadata.get("continue") if isinstance(metadata, dict) else None
+            self.metadata = metadata if isinstance(metadata, dict) else None
+            if header.get("items") is not None:  # neither a list, whose objects are taken already, nor null
+                raise no_json(self.path)
+            following = (self.metadata or {}).get("continue")
             if not following:
                 return
             if following == token:
-                raise no_json(path)  # it would never end
+                raise no_json(self.path)  # it would never end
             token = str(following)
 
 

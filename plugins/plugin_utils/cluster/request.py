@@ -62,7 +62,8 @@ def ask(
             faults += answer.status >= 500
             if not (answer.status == THROTTLED or answer.status >= 500) or faults >= MAX_FAULTS:
                 raise trouble
-            wait = pause if answer.retry_after is None else answer.retry_after
+            # a server that asks for no pause at all gets one, too: it would be asked thousands of times a second
+            wait = pause if answer.retry_after is None else max(FIRST_PAUSE_SECONDS, answer.retry_after)
         if wait >= deadline.left:
             raise _out_of_time(trouble, path, deadline)
         time.sleep(wait)

@@ -15,7 +15,7 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -23,8 +23,8 @@ from typing import Any
 from ..errors import AicrError, Code, invalid
 from .connection import Answer, Connection, Deadline, Stream, TransportLost
 from .discovery import Kind, find_kind
-from .read import PAGE, Object, Reader
-from .request import EXPIRED, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, get, no_json, refusal
+from .read import Object, Reader, fold_list
+from .request import EXPIRED, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, no_json, refusal
 
 WATCH_SECONDS = 60
 """After so long the API server ends a watch, and it is begun again: a connection that died unnoticed ends, too."""
@@ -129,24 +129,19 @@ def list_target(
     """All objects of a target, and the version that a watch goes on from.
 
     :param fields: the fields of an object that anybody reads; all without it.
-    :raises AicrError: see :func:`request.ask`.
+    :raises AicrError: see :func:`read.fold_list`.
     """
-    path, objects, token, version = kind.path(target.namespace), {}, "", ""
-    while True:
-        query = {**target.query, "limit": str(PAGE)} | ({"continue": token} if token else {})
-        page = get(connection, path, Deadline(REQUEST_SECONDS), query)
-        metadata = page.get("metadata")
-        if not isinstance(metadata, dict) or not isinstance(page.get("items", []), list):
-            raise no_json(path)
-        for item in page.get("items") or ():
-            found = _lean(item, target, fields)
-            objects[key_of(found)] = found
-        version, following = str(metadata.get("resourceVersion", "")), str(metadata.get("continue") or "")
-        if not following:
-            return objects, version
-        if following == token:
-            raise no_json(path)  # it would never end
-        token = following
+
+    def take(objects: dict[str, Object], item: Object) -> None:
+        found = _lean(item, target, fields)
+        objects[key_of(found)] = found
+
+    path = kind.path(target.namespace)
+    start: Callable[[], dict[str, Object]] = dict
+    objects, metadata = fold_list(connection, path, lambda: Deadline(REQUEST_SECONDS), start, take, target.query)
+    if metadata is None:
+        raise no_json(path)  # there would be no version to go on from
+    return objects, str(metadata.get("resourceVersion", ""))
 
 
 class Watcher:
@@ -237,7 +232,6 @@ class _Follower(threading.Thread):
         pause = FIRST_PAUSE_SECONDS
         kind = self._kind
         while not self._watcher.stopped():
-            login = self._watcher.connection.login
             try:
                 kind = self._step(kind)
                 pause = FIRST_PAUSE_SECONDS
@@ -249,8 +243,6 @@ class _Follower(threading.Thread):
                 if status in (EXPIRED, 404):
                     kind, self._version = (None if status == 404 else kind), ""
                     self._watcher.pause(FIRST_PAUSE_SECONDS)
-                    continue
-                if status == 401 and self._watcher.connection.renew(login):
                     continue
                 if not _passes(error):
                     self._watcher.put(Failed(self._target, error))
@@ -292,20 +284,33 @@ class _Follower(threading.Thread):
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(WATCH_SECONDS),
         }
+        connection = self._watcher.connection
+        login = connection.login
+        refused = self._follow(path, query)
+        # As in request.ask, once: new credentials that are rejected at once are renewed by nobody. Those that were
+        # accepted and expire later are, by the watch that comes then.
+        if refused is not None and refused.status == 401 and connection.renew(login):
+            refused = self._follow(path, query)
+        if refused is not None:
+            raise refusal(refused, path)
+
+    def _follow(self, path: str, query: Mapping[str, str]) -> Answer | None:
+        """Take what a watch tells until it ends; returns the answer that refused it, if one did."""
         with self._watcher.connection.stream(path, query, WATCH_SECONDS + 15.0) as stream:
             if stream.refused is not None:
-                raise refusal(stream.refused, path)
+                return stream.refused
             self._stream = stream
-            if self._watcher.stopped():
-                return
-            self._see(None)
             try:
+                if self._watcher.stopped():
+                    return None
+                self._see(None)
                 for line in stream.lines():
                     if self._watcher.stopped():
-                        return
+                        return None
                     self._take(line, path)
             finally:
                 self._stream = None
+        return None
 
     def _take(self, line: bytes, path: str) -> None:
         try:
