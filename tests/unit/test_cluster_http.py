@@ -146,6 +146,7 @@ def test_a_certificate_is_verified_by_the_bundle_that_is_named(tmp_path: Path) -
         ("https://localhost:99999/x?token=s3cret", "https://localhost:99999/x"),
         ("https://[x/y", "https://[x/y"),
         ("https://", "https://"),
+        ("https://a..b/y", "https://a..b/y"),
         ("https://u:p/s3cret@x/y", "https://…"),
         ("https://u:s3cret?@[x", "https://…"),
     ],
@@ -162,6 +163,14 @@ def test_a_proxy_of_the_environment_is_asked_and_its_password_kept(server: FakeA
     assert server.requests[0].headers["host"] == ["artifacts.example.com"]
     error = refused("http://artifacts.example.com/none", environ)
     assert error.code is Code.NOT_FOUND
+    assert "s3cret" not in str(error.to_result())
+
+
+@pytest.mark.parametrize("sign", "#/?")
+def test_what_is_no_proxy_is_refused_without_a_part_of_its_password(server: FakeApi, sign: str) -> None:
+    environ = {"HTTP_PROXY": f"http://me:s3cret{sign}word@127.0.0.1:1"}
+    error = refused("http://artifacts.example.com/none", environ)
+    assert "is not the URL of an HTTP proxy" in error.message
     assert "s3cret" not in str(error.to_result())
 
 

@@ -361,6 +361,47 @@ def test_a_proxy_that_is_gone_is_named_without_its_password(config: Config) -> N
     assert SECRET not in str(caught.value)
 
 
+NO_PROXIES = [
+    f"http://me:{SECRET}#word@127.0.0.1:1",
+    f"http://me:{SECRET}/word@127.0.0.1:1",
+    f"http://me:{SECRET}?word@127.0.0.1:1",
+    f"http://me:1/{SECRET}@127.0.0.1:1",
+    f"socks5://me:{SECRET}#word@127.0.0.1:1",
+    f"http://me:{SECRET}@127.0.0.1:31x",
+    f"http://me:{SECRET}@[::1",
+    "http://",
+    "ftp://127.0.0.1:1",
+]
+
+
+@pytest.mark.parametrize("proxy", NO_PROXIES)
+def test_what_is_no_proxy_is_refused_without_a_part_of_its_password(config: Config, proxy: str) -> None:
+    """A sign that ends the password too soon would make a host of what stands before it, and tell that."""
+    error = refusal(config(**{"proxy-url": proxy}))
+    assert "its proxy is not the URL of one" in error.message
+    assert SECRET not in str(error.to_result())
+
+
+def test_a_connection_that_is_refused_is_told_as_that(config: Config) -> None:
+    with pytest.raises(TransportLost, match="Connection refused"):
+        get(Connection(Access(kubeconfig=config(server="https://127.0.0.1:1")), {}), "/version", Deadline(5))
+
+
+@pytest.mark.parametrize("server", ["https://[::1", "https://127.0.0.1:99999", "https://x:port"])
+def test_a_server_that_no_connection_could_lead_to_is_refused(config: Config, server: str) -> None:
+    assert "is not the URL of an API server" in refusal(config(server=server)).message
+
+
+def test_comments_of_a_ca_bundle_may_be_in_any_letters(api: FakeApi, authority: Authority, config: Config) -> None:
+    bundle = "# Főtanúsítvány\n".encode() + authority.certificate
+    ask(api, Access(kubeconfig=config(**{"certificate-authority-data": base64_of(bundle)})))
+    assert len(api.requests) == 1
+
+
+def test_a_home_that_nobody_has_is_no_file(tmp_path: Path) -> None:
+    assert refusal("~nosuchuser/config").code.value == "NOT_FOUND"
+
+
 def test_a_proxy_of_the_environment_as_kubectl_takes_it(api: FakeApi, config: Config) -> None:
     proxy = Proxy(api.url)
     document = config(server="https://api.internal:6443")

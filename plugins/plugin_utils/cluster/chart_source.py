@@ -64,12 +64,12 @@ def locate(chart: str, repository: str | None, version: str | None, source: str 
         if "://" in text and place != "its repository" and not text.startswith(OCI):
             raise invalid(f"{place}: {scheme(text) or 'such'}:// places hold no charts", "write oci://…, or a path")
     if "/" in chart and not chart.startswith(OCI):
-        return _local(Path(chart).expanduser(), None, version)
+        return _local(Path(os.path.expanduser(chart)), None, version)
     name = chart.rstrip("/").rpartition("/")[2]
     if not version:
         raise invalid(f'chart "{chart}": has no version', "name the one that is meant; the newest is never taken")
     if source is not None and not source.startswith(OCI):
-        return _in_folder(Path(source).expanduser(), name, version)
+        return _in_folder(Path(os.path.expanduser(source)), name, version)
     if source is not None:
         return Chart(name, version, f"{source.rstrip('/')}/{name}")
     if chart.startswith(OCI):

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
 try:
     import urllib3
@@ -53,6 +53,7 @@ SILENCE_SECONDS = 30.0
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 """Five hundred objects of the half megabyte that etcd allows are as much; none of ours comes near."""
 CHUNK_BYTES = 64 * 1024
+PROXY_HINT = "write http://host:port, and the signs # / ? @ of a password as %23 %2F %3F %40"
 CONNECTIONS = 256
 """So many at most are kept for a next request; urllib3 warns of every further one. Each watch has one."""
 
@@ -339,7 +340,10 @@ def _pool(login: Login, environ: Mapping[str, str]) -> urllib3.PoolManager:
     proxy = login.proxy or ambient_proxy(login.server, environ)
     if proxy is None:
         return urllib3.PoolManager(**settings)
-    if proxy.lower().startswith("socks"):
+    parts = proxy_parts(proxy)
+    if parts is None or (parts.scheme not in ("http", "https") and not parts.scheme.startswith("socks")):
+        raise invalid(f"{login.name}: its proxy is not the URL of one", PROXY_HINT)
+    if parts.scheme.startswith("socks"):
         if importlib.util.find_spec("socks") is None:
             raise invalid(
                 f"{login.name}: a SOCKS proxy needs the Python package PySocks", "python -m pip install PySocks"
@@ -347,15 +351,22 @@ def _pool(login: Login, environ: Mapping[str, str]) -> urllib3.PoolManager:
         from urllib3.contrib.socks import SOCKSProxyManager
 
         return SOCKSProxyManager(proxy, **settings)
-    parts = urlsplit(proxy)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise invalid(f"{login.name}: its proxy is not the URL of one", "write http://host:port")
     headers = {}
     if parts.username is not None:
         pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         headers["Proxy-Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
     address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     return urllib3.ProxyManager(address, proxy_headers=headers, **settings)
+
+
+def proxy_parts(proxy: str) -> SplitResult | None:
+    """The URL of a proxy; ``None`` if it is none, also one whose password ends it too soon. No part of it is told."""
+    try:
+        parts = urlsplit(proxy)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if usable and not (parts.path.strip("/") or parts.query or parts.fragment) else None
 
 
 def ambient_proxy(server: str, environ: Mapping[str, str]) -> str | None:
@@ -398,8 +409,8 @@ def _tls(login: Login) -> ssl.SSLContext:
         context.load_default_certs()
     else:
         try:
-            context.load_verify_locations(cadata=login.ca.decode("ascii"))
-        except (ssl.SSLError, UnicodeDecodeError) as error:
+            context.load_verify_locations(cadata=login.ca.decode("ascii", "ignore"))  # comments may be in any letters
+        except ssl.SSLError as error:
             raise invalid(f"{login.name}: the CA bundle holds no certificate in PEM") from error
     if login.certificate is not None:
         with _files(*login.certificate) as (certificate, key):

@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from ..artifacts.versions import RELEASE
 from ..errors import AicrError, Code, invalid, not_found
-from .connection import ambient_proxy
+from .connection import PROXY_HINT, ambient_proxy, proxy_parts
 
 SCHEMES = ("https://", "http://")
 SECONDS = 60.0
@@ -136,6 +136,7 @@ def _parts(address: str) -> SplitResult:
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        (parts.hostname or "").encode("idna")
     except ValueError:
         usable = False
     if not usable or any(not "!" <= letter <= "~" for letter in address):
@@ -157,9 +158,9 @@ def _server(parts: SplitResult) -> str:
 
 def _connection(parts: SplitResult, environ: Mapping[str, str], limits: Limits) -> http.client.HTTPConnection:
     host, proxy = parts.hostname or "", ambient_proxy(_server(parts), environ)
-    via = urlsplit(proxy) if proxy else None
-    if via is not None and (via.scheme != "http" or not via.hostname):
-        raise invalid("the proxy of the environment is not the URL of an HTTP proxy", "write http://host:port")
+    via = proxy_parts(proxy) if proxy else None
+    if proxy and (via is None or via.scheme != "http"):
+        raise invalid("the proxy of the environment is not the URL of an HTTP proxy", PROXY_HINT)
     headers = {}
     if via is not None and via.username is not None:
         pair = f"{unquote(via.username)}:{unquote(via.password or '')}"

@@ -17,6 +17,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from .. import yamlio
 from ..artifacts.codec import type_name
@@ -78,7 +79,7 @@ def log_in(access: Access, environ: Mapping[str, str]) -> Login:
     else:
         raise invalid("no cluster is named")
     if access.ca_cert:
-        login = dataclasses.replace(login, ca=_read(Path(access.ca_cert).expanduser(), "ca_cert"))
+        login = dataclasses.replace(login, ca=_read(Path(os.path.expanduser(access.ca_cert)), "ca_cert"))
     if access.validate_certs is not None:
         login = dataclasses.replace(login, verify=access.validate_certs)
     if access.proxy:
@@ -142,7 +143,7 @@ class _Entry:
     def path(self, key: str) -> Path | None:
         """A file; relative ones start where the kubeconfig is."""
         text = self.text(key)
-        return None if text is None else self.base / Path(text).expanduser()
+        return None if text is None else self.base / Path(os.path.expanduser(text))
 
     def data(self, key: str) -> bytes | None:
         """What stands under ``<key>-data`` or in the file that ``key`` names."""
@@ -163,7 +164,7 @@ def _from_kubeconfig(given: str | Document, context: str | None, environ: Mappin
                 "kubeconfig: is the content of a kubeconfig, where a path or a mapping is due",
                 "give the path of the file, or make a mapping of the text with the filter from_yaml",
             )
-        path = Path(os.path.expandvars(given)).expanduser()
+        path = Path(os.path.expanduser(os.path.expandvars(given)))
         document, source, base = yamlio.load_file(path, MAX_KUBECONFIG_BYTES), str(path), path.absolute().parent
     else:
         document, source, base = given, "the kubeconfig", Path.cwd()
@@ -274,7 +275,11 @@ def server_url(text: str, place: str) -> str:
     url = spelled(text.strip()).rstrip("/")
     if "://" not in url:
         url = f"https://{url}"
-    if not url.startswith(("https://", "http://")) or "@" in url:
+    try:
+        usable = bool(urlsplit(url).hostname) and urlsplit(url).port != 0
+    except ValueError:
+        usable = False
+    if not usable or not url.startswith(("https://", "http://")) or "@" in url:
         raise invalid(f"{place}: is not the URL of an API server", "write https://host:port")
     return url
 

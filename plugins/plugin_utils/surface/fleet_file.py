@@ -79,4 +79,4 @@ class FleetFile:
 
     def resolved(self, path: str) -> Path:
         """A path that starts where the file is; ``~`` and ``$NAME`` are known."""
-        return Path(os.path.abspath(self.path.parent / Path(os.path.expandvars(path)).expanduser()))
+        return Path(os.path.abspath(self.path.parent / os.path.expanduser(os.path.expandvars(path))))
