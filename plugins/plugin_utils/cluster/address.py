@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
 
 from ..errors import invalid
 
@@ -30,6 +31,16 @@ def spelled(text: str) -> str:
     """
     found = _ADDRESS.fullmatch(text)
     return f"{found[1].lower()}://{found[2]}" if found else text
+
+
+def url_parts(url: str) -> SplitResult | None:
+    """A URL in its parts; ``None`` if no host and port can be read from it to which a connection could lead."""
+    try:
+        parts = urlsplit(url)
+        host, _port = (parts.hostname or "").encode("idna"), parts.port
+    except ValueError:
+        return None
+    return parts if host else None
 
 
 def holds_credentials(address: str) -> bool:

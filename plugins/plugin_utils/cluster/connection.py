@@ -45,6 +45,7 @@ from ..artifacts.versions import RELEASE
 from ..errors import AicrError, Code, internal, invalid
 from ..private_folder import private_folder
 from .access import Access
+from .address import url_parts
 from .kubeconfig import Login, log_in
 
 CONNECT_SECONDS = 10.0
@@ -361,12 +362,10 @@ def _pool(login: Login, environ: Mapping[str, str]) -> urllib3.PoolManager:
 
 def proxy_parts(proxy: str) -> SplitResult | None:
     """The URL of a proxy; ``None`` if it is none, also one whose password ends it too soon. No part of it is told."""
-    try:
-        parts = urlsplit(proxy)
-        usable = bool(parts.hostname) and parts.port != 0
-    except ValueError:
+    parts = url_parts(proxy)
+    if parts is None or parts.port == 0 or parts.path.strip("/") or parts.query or parts.fragment:
         return None
-    return parts if usable and not (parts.path.strip("/") or parts.query or parts.fragment) else None
+    return parts
 
 
 def ambient_proxy(server: str, environ: Mapping[str, str]) -> str | None:

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from ..artifacts.versions import RELEASE
 from ..errors import AicrError, Code, invalid, not_found
+from .address import url_parts
 from .connection import PROXY_HINT, ambient_proxy, proxy_parts
 
 SCHEMES = ("https://", "http://")
@@ -133,13 +134,8 @@ def _follow(address: str, environ: Mapping[str, str], limits: Limits, calls: _Ca
 
 
 def _parts(address: str) -> SplitResult:
-    try:
-        parts = urlsplit(address)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-        (parts.hostname or "").encode("idna")
-    except ValueError:
-        usable = False
-    if not usable or any(not "!" <= letter <= "~" for letter in address):
+    parts = url_parts(address)
+    if parts is None or parts.scheme not in ("http", "https") or any(not "!" <= letter <= "~" for letter in address):
         raise invalid(f"{_shown_faulty(address)}: is no address", "write https://server/path")
     if parts.username is not None:
         raise invalid(f"{shown(address)}: holds a user or a password", "download it, and name the file")

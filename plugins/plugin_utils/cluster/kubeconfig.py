@@ -17,13 +17,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from .. import yamlio
 from ..artifacts.codec import type_name
 from ..errors import AicrError, Code, invalid, not_found
 from .access import Access
-from .address import spelled
+from .address import spelled, url_parts
 from .exec_plugin import run_exec_plugin
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -275,11 +274,8 @@ def server_url(text: str, place: str) -> str:
     url = spelled(text.strip()).rstrip("/")
     if "://" not in url:
         url = f"https://{url}"
-    try:
-        usable = bool(urlsplit(url).hostname) and urlsplit(url).port != 0
-    except ValueError:
-        usable = False
-    if not usable or not url.startswith(("https://", "http://")) or "@" in url:
+    parts = url_parts(url)
+    if parts is None or parts.port == 0 or not url.startswith(("https://", "http://")) or "@" in url:
         raise invalid(f"{place}: is not the URL of an API server", "write https://host:port")
     return url
 

@@ -14,9 +14,9 @@ from .. import yamlio
 from ..errors import AicrError
 from .discovery import Kind, kinds
 from .read import Reader
+from .rendered import parts
 from .request import is_gap
 
-_BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _HEAD = re.compile(r"^(?:apiVersion|kind|metadata):.*\n?(?:[ \t].*\n?|\n)*", re.MULTILINE)
 _PASSING = ("Job", "Pod")
 """Kinds whose objects may end, and be removed, by themselves."""
@@ -71,7 +71,7 @@ def _stays(one: Mapping[str, Any]) -> bool:
 def heads(manifest: str) -> Iterator[dict[str, Any]]:
     """Version, kind and metadata of each object. Nothing else is read where that can be told from the text alone, for
     definitions of kinds are long."""
-    for part in _BOUNDARY.split(manifest):
+    for part in parts(manifest):
         text = "".join(one if one.endswith("\n") else f"{one}\n" for one in _HEAD.findall(part))
         document = _read(text)
         if document.get("kind") == "List" or not {"apiVersion", "kind", "metadata"} <= document.keys():

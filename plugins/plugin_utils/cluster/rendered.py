@@ -62,12 +62,15 @@ def masked(document: Mapping[str, Any], other: Mapping[str, Any] | None = None, 
     return result
 
 
+def parts(text: str) -> list[str]:
+    """The objects of a rendered text, each as its text."""
+    return [part for part in _BOUNDARY.split(text) if part.strip()]
+
+
 def _objects(text: str) -> dict[str, Any]:
     """Objects by kind, namespace and name; what cannot be read is told by its place alone, as it may be a secret."""
     found: dict[str, Any] = {}
-    for part in _BOUNDARY.split(text):
-        if not part.strip():
-            continue
+    for part in parts(text):
         try:
             document = yamlio.load(part, "rendered")
         except AicrError:

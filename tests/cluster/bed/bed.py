@@ -269,10 +269,9 @@ class Bed:
         authority.server("server", ["127.0.0.1", self.slot.kubernetes_service], ["localhost", *services])
 
     def _start_control_plane(self, place: Slot, fake: FakeCluster) -> None:
-        # A bed lives for minutes: to collect garbage less often costs memory, and saves a sixth of the work.
-        environment = {**os.environ, "GOGC": "400"}
-
         def start(name: str, *flags: str) -> None:
+            # A bed lives for minutes: to collect garbage less often costs memory, and saves a sixth of the work.
+            environment = {**os.environ, "GOGC": "400"}
             self.processes.start(name, [str(self.programs[name]), *flags], environment, [place.lock])
 
         etcd, peer = (f"http://127.0.0.1:{place.port(name)}" for name in ("etcd", "etcd-peer"))
@@ -350,8 +349,10 @@ class Bed:
             "--node-lease-duration-seconds=1200",
             f"--server-address=127.0.0.1:{place.port('kwok')}",
         )
-        elsewhere = {key: value for key, value in os.environ.items() if key != "AICR_TEST_KUBECONFIG"}
-        self.processes.start("kubelet", [sys.executable, "-m", _KUBELET, str(self.directory)], elsewhere, [place.lock])
+        environment = {key: value for key, value in os.environ.items() if key != "AICR_TEST_KUBECONFIG"}
+        self.processes.start(
+            "kubelet", [sys.executable, "-m", _KUBELET, str(self.directory)], environment, [place.lock]
+        )
 
     def _fill(self, fake: FakeCluster, total: int | None, workloads: bool) -> None:
         self._add_nodes(fake, total)
